@@ -1,0 +1,74 @@
+import { defineConfig, type OxlintOverride } from 'oxlint'
+
+/**
+ * The rooms of the house and the rooms each may look into. Imports go down this list only;
+ * a shared type moves down, a rule is never relaxed.
+ */
+const rooms: Record<string, readonly string[]> = {
+  kube: [],
+  runtime: ['kube'],
+  api: ['kube'],
+  plan: ['api', 'kube'],
+  integrations: ['kube', 'api'],
+  reconcile: ['runtime', 'kube', 'api', 'plan', 'integrations'],
+  agent: ['kube', 'api'],
+  webhooks: ['runtime', 'kube', 'api'],
+  cli: ['kube', 'api', 'plan', 'reconcile'],
+  dashboard: ['runtime', 'kube', 'api'],
+}
+
+const roomRules = Object.entries(rooms).map(([room, allowed]): OxlintOverride => {
+  const forbidden = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other))
+  return {
+    files: [`src/${room}/**/*.ts`],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: `^(\\.\\./)+(${[...forbidden, 'main\\.ts', 'testenv', 'test'].join('|')})(/|$)`,
+              message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}. Move the shared piece down instead.`,
+            },
+            ...(room === 'plan'
+              ? [
+                  {
+                    regex: '^[^.]',
+                    message: 'src/plan is pure: no node or npm imports. Pass the value in through `observed`.',
+                  },
+                ]
+              : []),
+          ],
+        },
+      ],
+    },
+  }
+})
+
+export default defineConfig({
+  ignorePatterns: ['node_modules', 'coverage'],
+  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'node'],
+  options: { typeAware: true },
+  categories: { correctness: 'error', suspicious: 'error' },
+  rules: {
+    'import/no-cycle': 'error',
+    'import/no-default-export': 'error',
+    'typescript/no-floating-promises': 'error',
+    'typescript/switch-exhaustiveness-check': 'error',
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-misused-promises': 'error',
+    'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
+    'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+    'max-params': ['error', { max: 4 }],
+    'max-depth': ['error', { max: 3 }],
+    complexity: ['error', { max: 12 }],
+  },
+  overrides: [
+    ...roomRules,
+    {
+      files: ['**/*.test.ts'],
+      rules: { 'max-lines-per-function': 'off', 'max-lines': 'off' },
+    },
+    { files: ['*.config.ts'], rules: { 'import/no-default-export': 'off' } },
+  ],
+})
