@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process'
+
+export interface CommandOptions {
+  readonly input?: string
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly signal?: AbortSignal
+}
+
+/** Runs a program to its end and gives what it printed. A failure carries the command and what it complained about. */
+export async function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<string> {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
+    env: options.env ?? process.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  })
+  let out = ''
+  let complaint = ''
+  child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => void (complaint += chunk.toString()))
+  child.stdin.on('error', () => {})
+  child.stdin.end(options.input ?? '')
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve)
+  })
+  if (code !== 0) throw new Error(`${command.join(' ')} failed (${String(code)}): ${complaint.trim() || out.trim()}`)
+  return out
+}

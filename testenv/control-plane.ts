@@ -1,0 +1,244 @@
+/**
+ * A Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler. Needs no root and no
+ * node; several run side by side. Nothing outlives the process that started it, unless it asks for that.
+ */
+
+import { join } from 'node:path'
+
+import { controlPlaneAssets } from './assets.ts'
+import { type Binaries, provideBinaries } from './binaries.ts'
+import { Component } from './component.ts'
+import { answersOk } from './http-probe.ts'
+import { type Identity, writeKubeconfig } from './kubeconfig.ts'
+import { Pki } from './pki.ts'
+import { freePorts } from './ports.ts'
+import { startReaper } from './reaper.ts'
+import { createRunDirectory, subdirectory, tearDown } from './run-directory.ts'
+import { runCommand } from './command.ts'
+
+export interface ControlPlaneOptions {
+  /** Where the API server listens: loopback unless a node must reach it. */
+  readonly address?: string
+  readonly serviceCidr?: string
+  readonly podCidr?: string
+  /** Keep running when the starting process ends; `tearDown(runDirectory)` removes it. */
+  readonly persistent?: boolean
+  readonly runDirectory?: string
+  readonly apiserverFlags?: readonly string[]
+  /** Called when a component ends by itself. Default: the message goes to standard error. */
+  readonly onDeath?: (error: Error) => void
+}
+
+export interface ControlPlane {
+  readonly runDirectory: string
+  readonly server: string
+  /** An administrator's kubeconfig. */
+  readonly kubeconfig: string
+  readonly pki: Pki
+  readonly etcd: Component
+  readonly apiserver: Component
+  readonly controllerManager: Component
+  readonly scheduler: Component
+  /** The kubeconfig of any identity, signed by the cluster's CA. */
+  kubeconfigFor(identity: Identity): string
+  kubectl(...args: string[]): Promise<string>
+  etcdctl(...args: string[]): Promise<string>
+  stop(): Promise<void>
+}
+
+const LOOPBACK = '127.0.0.1'
+const SERVICE_CIDR = '198.19.0.0/24'
+const POD_CIDR = '198.18.0.0/24'
+const PORT_TAKEN = /address already in use/
+const ATTEMPTS = 3
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = await provideBinaries(controlPlaneAssets)
+  for (let attempt = 1; ; attempt++) {
+    const runDirectory = options.runDirectory ?? createRunDirectory()
+    if (options.persistent !== true) startReaper(runDirectory)
+    const plane = new LocalControlPlane(runDirectory, binaries, await freePorts(5), options)
+    try {
+      await plane.start()
+      return plane
+    } catch (error) {
+      await plane.stop()
+      // Between asking for a free port and listening on it, somebody else may take it.
+      if (attempt === ATTEMPTS || !PORT_TAKEN.test(String(error))) throw error
+    }
+  }
+}
+
+class LocalControlPlane implements ControlPlane {
+  readonly runDirectory: string
+  readonly server: string
+  readonly pki: Pki
+  readonly kubeconfig: string
+  readonly etcd: Component
+  readonly apiserver: Component
+  readonly controllerManager: Component
+  readonly scheduler: Component
+  readonly #binaries: Binaries
+  readonly #etcdUrl: string
+
+  constructor(runDirectory: string, binaries: Binaries, ports: readonly number[], options: ControlPlaneOptions) {
+    const [etcdPort, peerPort, apiPort, controllerPort, schedulerPort] = ports as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    const address = options.address ?? LOOPBACK
+    const onDeath = options.onDeath ?? ((error) => void process.stderr.write(`${error.message}\n`))
+    const component = (name: string, flags: readonly string[], health: string): Component =>
+      new Component(
+        runDirectory,
+        { name, command: [binaries.path(name), ...flags], ready: () => answersOk(health) },
+        onDeath,
+      )
+    this.#binaries = binaries
+    this.runDirectory = runDirectory
+    this.#etcdUrl = `http://${LOOPBACK}:${etcdPort}`
+    this.server = `https://${address}:${apiPort}`
+    this.pki = new Pki(runDirectory)
+    this.kubeconfig = this.kubeconfigFor({ name: 'admin', organization: 'system:masters' })
+    this.etcd = component('etcd', this.#etcdFlags(peerPort), `${this.#etcdUrl}/health`)
+    this.apiserver = component(
+      'kube-apiserver',
+      this.#apiserverFlags(address, apiPort, options),
+      `${this.server}/readyz`,
+    )
+    this.controllerManager = component(
+      'kube-controller-manager',
+      this.#controllerManagerFlags(controllerPort, options),
+      `https://${LOOPBACK}:${controllerPort}/healthz`,
+    )
+    this.scheduler = component(
+      'kube-scheduler',
+      this.#schedulerFlags(schedulerPort),
+      `https://${LOOPBACK}:${schedulerPort}/healthz`,
+    )
+  }
+
+  async start(): Promise<void> {
+    await this.etcd.start()
+    await this.apiserver.start()
+    await Promise.all([this.controllerManager.start(), this.scheduler.start()])
+  }
+
+  kubeconfigFor(identity: Identity): string {
+    return writeKubeconfig(this.runDirectory, this.pki, this.server, identity)
+  }
+
+  async kubectl(...args: string[]): Promise<string> {
+    return runCommand([this.#binaries.path('kubectl'), '--kubeconfig', this.kubeconfig, ...args])
+  }
+
+  async etcdctl(...args: string[]): Promise<string> {
+    return runCommand([this.#binaries.path('etcdctl'), '--endpoints', this.#etcdUrl, ...args])
+  }
+
+  async stop(): Promise<void> {
+    for (const component of [this.scheduler, this.controllerManager, this.apiserver, this.etcd]) await component.kill()
+    await tearDown(this.runDirectory)
+  }
+
+  /** No fsync: the data must survive the death of a process, not of the machine. */
+  #etcdFlags(peerPort: number): string[] {
+    const peer = `http://${LOOPBACK}:${peerPort}`
+    return [
+      `--data-dir=${join(this.runDirectory, 'etcd')}`,
+      `--listen-client-urls=${this.#etcdUrl}`,
+      `--advertise-client-urls=${this.#etcdUrl}`,
+      `--listen-peer-urls=${peer}`,
+      `--initial-advertise-peer-urls=${peer}`,
+      `--initial-cluster=default=${peer}`,
+      '--unsafe-no-fsync',
+      '--log-level=warn',
+    ]
+  }
+
+  #apiserverFlags(address: string, port: number, options: ControlPlaneOptions): string[] {
+    const serving = this.pki.issue('kube-apiserver', {
+      commonName: 'kube-apiserver',
+      dnsNames: [
+        'localhost',
+        'kubernetes',
+        'kubernetes.default',
+        'kubernetes.default.svc',
+        'kubernetes.default.svc.cluster.local',
+      ],
+      ipAddresses: [...new Set([LOOPBACK, address, firstAddress(options.serviceCidr ?? SERVICE_CIDR)])],
+      usages: ['server'],
+    })
+    const kubelet = this.pki.issue('apiserver-kubelet-client', {
+      commonName: 'kube-apiserver-kubelet-client',
+      organization: 'system:masters',
+      usages: ['client'],
+    })
+    const proxy = this.pki.issueFrontProxyClient()
+    return [
+      `--etcd-servers=${this.#etcdUrl}`,
+      `--bind-address=${address}`,
+      `--secure-port=${port}`,
+      `--cert-dir=${subdirectory(this.runDirectory, 'apiserver')}`,
+      `--tls-cert-file=${serving.cert}`,
+      `--tls-private-key-file=${serving.key}`,
+      `--client-ca-file=${this.pki.file('ca.crt')}`,
+      '--authorization-mode=Node,RBAC',
+      '--allow-privileged=true',
+      '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+      `--service-account-key-file=${this.pki.file('service-account.pub')}`,
+      `--service-account-signing-key-file=${this.pki.file('service-account.key')}`,
+      `--service-cluster-ip-range=${options.serviceCidr ?? SERVICE_CIDR}`,
+      `--kubelet-client-certificate=${kubelet.cert}`,
+      `--kubelet-client-key=${kubelet.key}`,
+      `--kubelet-certificate-authority=${this.pki.file('ca.crt')}`,
+      '--kubelet-preferred-address-types=InternalIP',
+      `--requestheader-client-ca-file=${this.pki.file('front-proxy-ca.crt')}`,
+      '--requestheader-allowed-names=front-proxy-client',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-username-headers=X-Remote-User',
+      `--proxy-client-cert-file=${proxy.cert}`,
+      `--proxy-client-key-file=${proxy.key}`,
+      // A loopback address can't be the endpoint of the `kubernetes` Service.
+      ...(address === LOOPBACK ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${address}`]),
+      ...(options.apiserverFlags ?? []),
+    ]
+  }
+
+  #controllerManagerFlags(port: number, options: ControlPlaneOptions): string[] {
+    const kubeconfig = this.kubeconfigFor({ name: 'system:kube-controller-manager' })
+    return [
+      ...this.#controllerFlags(kubeconfig, port),
+      `--service-account-private-key-file=${this.pki.file('service-account.key')}`,
+      `--root-ca-file=${this.pki.file('ca.crt')}`,
+      `--cluster-signing-cert-file=${this.pki.file('ca.crt')}`,
+      `--cluster-signing-key-file=${this.pki.file('ca.key')}`,
+      `--cluster-cidr=${options.podCidr ?? POD_CIDR}`,
+      '--use-service-account-credentials=true',
+    ]
+  }
+
+  #schedulerFlags(port: number): string[] {
+    return this.#controllerFlags(this.kubeconfigFor({ name: 'system:kube-scheduler' }), port)
+  }
+
+  #controllerFlags(kubeconfig: string, port: number): string[] {
+    return [
+      `--kubeconfig=${kubeconfig}`,
+      `--authentication-kubeconfig=${kubeconfig}`,
+      `--authorization-kubeconfig=${kubeconfig}`,
+      `--bind-address=${LOOPBACK}`,
+      `--secure-port=${port}`,
+      '--leader-elect=false',
+    ]
+  }
+}
+
+/** `198.19.0.0/24` → `198.19.0.1`, which the API server gives to the `kubernetes` Service. */
+function firstAddress(cidr: string): string {
+  return cidr.replace(/0\/\d+$/, '1')
+}
