@@ -1,0 +1,74 @@
+/**
+ * Writes everything that is derived from `src/api`: the CustomResourceDefinitions, the reference page and the schemas
+ * for editors. With `--check` it writes nothing and fails when a file is not what it would write.
+ */
+
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { stringify } from 'yaml'
+import { customResourceDefinition } from '../src/api/crd.ts'
+import { crdName } from '../src/api/kind.ts'
+import { kinds } from '../src/api/kinds.ts'
+import { editorSchemas } from './editor-schemas.ts'
+import { referencePage } from './reference.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
+
+/** Folders in which every file is ours: what is no longer generated goes. */
+const OWNED = ['config/crd', 'schemas']
+
+type Files = ReadonlyMap<string, string>
+
+/** Path from the root of the repository → content. */
+export function generatedFiles(): Files {
+  const crds = kinds.map((kind): [string, string] => [
+    `config/crd/${crdName(kind)}.yaml`,
+    `# ${NOTE}\n${stringify(customResourceDefinition(kind), { lineWidth: 120, aliasDuplicateObjects: false })}`,
+  ])
+  const schemas = editorSchemas(kinds).map(({ name, schema }): [string, string] => [
+    `schemas/${name}.json`,
+    `${JSON.stringify(schema, null, 2)}\n`,
+  ])
+  return new Map([...crds, ...schemas, ['docs/CRD_REFERENCE.md', `<!-- ${NOTE} -->\n\n${referencePage(kinds)}`]])
+}
+
+/** Generated files that are missing or differ, and files in our folders that nothing generates any more. */
+export async function staleFiles(files: Files): Promise<string[]> {
+  const differing = await Promise.all(
+    [...files].map(async ([path, content]) => ((await read(path)) === content ? [] : [path])),
+  )
+  return [...differing.flat(), ...(await orphans(files))].toSorted()
+}
+
+async function orphans(files: Files): Promise<string[]> {
+  const present = await Promise.all(
+    OWNED.map(async (folder) => (await readdir(join(ROOT, folder)).catch(() => [])).map((name) => `${folder}/${name}`)),
+  )
+  return present.flat().filter((path) => !files.has(path))
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return readFile(join(ROOT, path), 'utf8').catch(() => undefined)
+}
+
+async function write(files: Files): Promise<void> {
+  for (const path of await orphans(files)) await rm(join(ROOT, path))
+  for (const [path, content] of files) {
+    await mkdir(dirname(join(ROOT, path)), { recursive: true })
+    await writeFile(join(ROOT, path), content)
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
+  const files = generatedFiles()
+  if (!values.check) return write(files)
+  const stale = await staleFiles(files)
+  if (stale.length === 0) return
+  process.stderr.write(`stale, run \`make generate\`:\n${stale.map((path) => `  ${path}\n`).join('')}`)
+  process.exitCode = 1
+}
+
+if (import.meta.main) await main()

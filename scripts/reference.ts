@@ -1,0 +1,156 @@
+/** The reference page: every field of every kind with its type, default, limits, meaning and an example. */
+
+import { objectSchema } from '../src/api/crd.ts'
+import { crdName, type Kind, type KindVersion } from '../src/api/kind.ts'
+import { CATEGORY } from '../src/api/kinds.ts'
+import { type JsonSchema, plain } from '../src/api/structural.ts'
+
+export function referencePage(kinds: readonly Kind[]): string {
+  const sections = kinds.flatMap((kind) => kind.versions.map((version) => versionSection(kind, version)))
+  return [INTRODUCTION, contents(kinds), ...sections].join('\n\n') + '\n'
+}
+
+const INTRODUCTION = `# API reference
+
+Every kind, every field. \`kubectl explain <kind> --recursive\` shows the same from a cluster, and the files in
+\`schemas/\` give completion and checks in an editor (first line of a manifest:
+\`# yaml-language-server: $schema=…/schemas/trainingjob-ml.example.com-v1.json\`).
+
+A field marked *required* has to be written; any other may be left out, and takes its default if it has one. **Rules** are
+checked by the API server when an object is created or changed, so a manifest that breaks one is refused at once. A field
+that is accepted but has no effect yet is named in the object's condition \`Limited\`.`
+
+function contents(kinds: readonly Kind[]): string {
+  const lines = kinds.flatMap((kind) =>
+    kind.versions.map((version) => {
+      const title = heading(kind, version)
+      return `- [${title}](#${anchor(title)}): ${version.description}`
+    }),
+  )
+  return lines.join('\n')
+}
+
+const heading = (kind: Kind, version: KindVersion): string => `${kind.kind} \`${kind.group}/${version.name}\``
+
+/** As GitHub derives it from a heading. */
+const anchor = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-')
+
+function versionSection(kind: Kind, version: KindVersion): string {
+  const root = objectSchema(kind, version, plain)
+  return [
+    `## ${heading(kind, version)}`,
+    version.description,
+    facts(kind, version),
+    `### Rules`,
+    rules(root),
+    `### Spec`,
+    fieldTable('spec', root.properties?.['spec'] ?? {}),
+    `### Status`,
+    fieldTable('status', root.properties?.['status'] ?? {}),
+  ].join('\n\n')
+}
+
+function facts(kind: Kind, version: KindVersion): string {
+  const short = kind.shortNames.length === 0 ? '' : `, short \`${kind.shortNames.join('`, `')}\``
+  const columns = version.columns.map(({ name, wide }) => (wide ? `${name} (\`-o wide\`)` : name)).join(', ')
+  return [
+    `- \`kubectl get ${kind.plural}\`${short}, category \`${CATEGORY}\`; columns ${columns}`,
+    `- definition \`${crdName(kind)}\`; ${version.storage ? 'the stored version' : 'converted to and from the stored version without loss'}`,
+    `- \`metadata.name\`: a DNS label that starts with a letter, at most ${kind.maxNameLength} characters`,
+    ...(version.scale ? [`- \`kubectl scale\` changes \`${version.scale.specReplicasPath.slice(1)}\``] : []),
+  ].join('\n')
+}
+
+interface Field {
+  readonly path: string
+  readonly schema: JsonSchema
+  readonly required: boolean
+}
+
+/** Depth first, a parent before its children. */
+function fields(path: string, schema: JsonSchema): Field[] {
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
+    const field = { path: `${path}.${name}`, schema: child, required: schema.required?.includes(name) ?? false }
+    return [field, ...fields(field.path, child)]
+  })
+  return [...own, ...(schema.items ? fields(`${path}[]`, schema.items) : [])]
+}
+
+function rules(root: JsonSchema): string {
+  const nodes = [
+    { path: '', schema: root },
+    { path: 'spec', schema: root.properties?.['spec'] ?? {} },
+  ]
+  const all = [...nodes, ...fields('spec', root.properties?.['spec'] ?? {})]
+  const messages = all.flatMap(
+    ({ schema }) => schema['x-kubernetes-validations']?.map(({ message }) => `- ${message}`) ?? [],
+  )
+  return messages.length === 0 ? 'None beyond the limits below.' : [...new Set(messages)].join('\n')
+}
+
+function fieldTable(root: string, schema: JsonSchema): string {
+  const rows = fields(root, schema).map(({ path, schema: field, required }) =>
+    row([
+      `\`${path}\``,
+      typeOf(field),
+      defaultOf(field, required),
+      limits(field),
+      field.description ?? '',
+      example(field),
+    ]),
+  )
+  return [
+    row(['Field', 'Type', 'Default', 'Limits', 'Meaning', 'Example']),
+    row(Array.from({ length: 6 }, () => '---')),
+    ...rows,
+  ].join('\n')
+}
+
+const row = (cells: readonly string[]): string =>
+  `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+
+function typeOf(schema: JsonSchema): string {
+  if (schema['x-kubernetes-int-or-string']) return 'integer or string'
+  if (schema.items) return `list of ${typeOf(schema.items)}`
+  if (schema.additionalProperties) return `map of ${typeOf(schema.additionalProperties)}`
+  if (schema.type === undefined) return 'number or string'
+  if (schema.format === 'date-time') return 'time'
+  return schema.type
+}
+
+function defaultOf(schema: JsonSchema, required: boolean): string {
+  if (schema.default === undefined) return required ? '*required*' : ''
+  return schema.type === 'object' ? 'see below' : code(schema.default)
+}
+
+function limits(schema: JsonSchema): string {
+  const { enum: values, minimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties, pattern } = schema
+  return [
+    values?.map(code).join(', '),
+    range('', minimum, maximum),
+    range(' characters', minLength, maxLength),
+    range(' entries', minItems, maxItems ?? maxProperties),
+    pattern && `matches \`${pattern}\``,
+    schema['x-kubernetes-list-map-keys'] && `unique by ${schema['x-kubernetes-list-map-keys'].join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
+
+function range(unit: string, low: number | undefined, high: number | undefined): string {
+  if (low === undefined && high === undefined) return ''
+  if (high === undefined) return `≥ ${low}${unit}`
+  return low === undefined ? `≤ ${high}${unit}` : `${low}–${high}${unit}`
+}
+
+function example(schema: JsonSchema): string {
+  const [first] = schema.examples ?? schema.enum ?? (schema.type === 'object' ? [] : [schema.default])
+  if (first !== undefined) return code(first)
+  return schema.type === 'boolean' ? code(true) : ''
+}
+
+const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``

@@ -1,0 +1,270 @@
+/** TrainingJob v1, the stored version: everything a training run is asked to do, and what is known about it. */
+
+import type { Resource } from '../kube/object.ts'
+import { checkpoint } from './checkpoint.ts'
+import { computeResources } from './compute.ts'
+import { conditionsSchema } from './conditions.ts'
+import { AGE, type CustomObject, type KindVersion } from './kind.ts'
+import {
+  cel,
+  dateTime,
+  flag,
+  type Infer,
+  int32,
+  listMap,
+  mapOf,
+  number,
+  object,
+  optional,
+  type Rule,
+  strEnum,
+  text,
+} from './schema.ts'
+import {
+  args,
+  command,
+  commonStatus,
+  dataVolume,
+  frameworks,
+  hyperparameters,
+  image,
+  restartPolicy,
+} from './training-parts.ts'
+
+export const MAX_WORKERS = 1024
+
+export const states = ['Pending', 'Initializing', 'Running', 'Restarting', 'Suspended', 'Completed', 'Failed'] as const
+
+const workers = (description: string, options: { readonly default?: number } = {}) =>
+  int32({ description, minimum: 1, maximum: MAX_WORKERS, ...options })
+
+const elastic = object(
+  {
+    minWorkers: workers('The fewest workers that the training can go on with.', { default: 1 }),
+    maxWorkers: workers('The most workers that the training can make use of.'),
+  },
+  {
+    description: 'Lets the number of workers change while the job runs. Absent: the number is fixed.',
+    examples: [{ minWorkers: 2, maxWorkers: 8 }],
+    rules: [
+      cel(
+        'self.minWorkers <= self.maxWorkers',
+        'elastic.minWorkers must not be greater than elastic.maxWorkers: lower minWorkers or raise maxWorkers',
+        { fieldPath: '.minWorkers' },
+      ),
+    ],
+  },
+)
+
+const env = listMap(
+  object(
+    {
+      name: text({
+        description: 'Name of the variable.',
+        minLength: 1,
+        maxLength: 253,
+        pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
+        rules: [
+          cel(
+            `self != 'NVIDIA_VISIBLE_DEVICES'`,
+            'env.name must not be NVIDIA_VISIBLE_DEVICES, which would reach GPUs of others: ask for GPUs with gpusPerWorker',
+          ),
+        ],
+      }),
+      value: text({ description: 'Its value.', maxLength: 32768, default: '' }),
+    },
+    { description: 'One environment variable.' },
+  ),
+  ['name'],
+  {
+    description: 'Environment variables of every worker, beside those that the operator sets.',
+    maxItems: 128,
+    examples: [[{ name: 'OMP_NUM_THREADS', value: '4' }]],
+  },
+)
+
+const networking = object(
+  {
+    masterPort: int32({
+      description: 'Port at which rank 0 gathers the others.',
+      minimum: 1,
+      maximum: 65535,
+      default: 29500,
+    }),
+    backend: optional(
+      strEnum(['nccl', 'gloo'], {
+        description: 'How the workers exchange gradients. Absent: `nccl` with GPUs, `gloo` without.',
+      }),
+    ),
+  },
+  { description: 'How the workers find each other and talk.', default: {} },
+)
+
+/** Neither added, nor removed, nor changed. */
+const fixed = (field: string): Rule =>
+  cel(
+    `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
+    `${field} is immutable: create another TrainingJob to train with a different ${field}`,
+    { fieldPath: `.${field}`, reason: 'FieldValueForbidden' },
+  )
+
+const spec = object(
+  {
+    model: optional(
+      text({
+        description: 'Model architecture to train. Immutable.',
+        minLength: 1,
+        maxLength: 253,
+        examples: ['resnet50'],
+      }),
+    ),
+    dataset: optional(
+      text({ description: 'Dataset to train on. Immutable.', minLength: 1, maxLength: 1024, examples: ['imagenet'] }),
+    ),
+    framework: strEnum(frameworks, {
+      description: 'Framework of the training code; decides how the workers are told about each other.',
+      default: 'pytorch',
+    }),
+    image: optional(image),
+    command: optional(command),
+    args: optional(args),
+    env: optional(env),
+    numWorkers: workers(
+      'Number of workers that train together. Changes only while `elastic` is set or the job is suspended.',
+      { default: 1 },
+    ),
+    gpusPerWorker: int32({
+      description: 'GPUs of each worker. Immutable.',
+      minimum: 0,
+      maximum: 8,
+      default: 1,
+      rules: [
+        cel(
+          'self == oldSelf',
+          'gpusPerWorker is immutable: create another TrainingJob to train with a different number of GPUs',
+          { reason: 'FieldValueForbidden' },
+        ),
+      ],
+    }),
+    elastic: optional(elastic),
+    suspend: flag({ description: 'Stop the workers and keep the job; false lets it go on.', default: false }),
+    hyperparameters: optional(hyperparameters),
+    checkpoint,
+    dataVolume: optional(dataVolume),
+    networking,
+    resources: optional(computeResources('CPU, memory and other resources of each worker.')),
+    restartPolicy,
+    backoffLimit: int32({
+      description: 'Failures that are repaired by a restart before the job counts as failed.',
+      minimum: 0,
+      maximum: 10,
+      default: 3,
+    }),
+  },
+  {
+    description: 'What to train, with what, and how to carry on when something breaks.',
+    rules: [
+      cel(
+        '(has(self.image) && has(self.command)) || (has(self.model) && has(self.dataset))',
+        'either image and command, or model and dataset, must be set: add the missing one of the pair',
+        { fieldPath: '.model', reason: 'FieldValueRequired' },
+      ),
+      cel(
+        '!has(self.elastic) || (self.elastic.minWorkers <= self.numWorkers && self.numWorkers <= self.elastic.maxWorkers)',
+        'numWorkers must lie between elastic.minWorkers and elastic.maxWorkers: change numWorkers or the bounds',
+        { fieldPath: '.numWorkers' },
+      ),
+      cel(
+        'self.numWorkers == oldSelf.numWorkers || has(self.elastic) || self.suspend || oldSelf.suspend',
+        'numWorkers can change only while elastic is set or the job is suspended: set spec.elastic, or spec.suspend to true first',
+        { fieldPath: '.numWorkers', reason: 'FieldValueForbidden' },
+      ),
+      fixed('model'),
+      fixed('dataset'),
+    ],
+  },
+)
+
+const count = (description: string) => optional(int32({ description, minimum: 0 }))
+
+const status = object(
+  {
+    state: optional(
+      strEnum(states, {
+        description:
+          'Where the job stands. Pending: accepted; Initializing: workers are being created; Running; ' +
+          'Restarting: after a failure; Suspended: by request; Completed; Failed.',
+      }),
+    ),
+    progress: optional(text({ description: 'How much of the training is done.', maxLength: 16, examples: ['45%'] })),
+    currentEpoch: count('Epoch that is being trained.'),
+    totalEpochs: count('Epochs to train in all.'),
+    metrics: optional(
+      mapOf(number({ description: 'The latest value.' }), {
+        description:
+          'Latest metrics as the workers report them, by name: `loss`, `accuracy`, `throughput`, `stepTime`, …',
+        maxProperties: 256,
+        examples: [{ loss: 0.234, accuracy: 0.876 }],
+      }),
+    ),
+    workers: optional(
+      object(
+        {
+          active: count('Workers that run.'),
+          succeeded: count('Workers that are done.'),
+          failed: count('Workers that have failed.'),
+          pending: count('Workers that wait for a node or an image.'),
+        },
+        { description: 'The workers, counted.' },
+      ),
+    ),
+    resources: optional(
+      object(
+        {
+          allocatedGPUs: count('GPUs that the workers hold.'),
+          allocatedNodes: count('Nodes that the workers run on.'),
+          gpuUtilization: optional(
+            number({ description: 'Average use of those GPUs, in percent.', minimum: 0, maximum: 100 }),
+          ),
+        },
+        { description: 'What the job holds of the cluster.' },
+      ),
+    ),
+    duration: optional(text({ description: 'Time since the start.', maxLength: 32, examples: ['2h 15m'] })),
+    estimatedCompletion: optional(dateTime({ description: 'When the job will be done if it goes on like this.' })),
+    ...commonStatus,
+    conditions: optional(conditionsSchema),
+  },
+  { description: 'What is known about the run. Written by the operator.' },
+)
+
+export type TrainingJobSpec = Infer<typeof spec>
+export type TrainingJobStatus = Infer<typeof status>
+export type TrainingJobState = (typeof states)[number]
+export type TrainingJob = CustomObject<TrainingJobSpec, TrainingJobStatus>
+export type TrainingJobResource = Resource<TrainingJob>
+
+export const trainingJobV1 = {
+  name: 'v1',
+  storage: true,
+  description: 'A training run: one or many workers that train one model together.',
+  spec,
+  status,
+  columns: [
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'Where the job stands.' },
+    { name: 'Progress', type: 'string', jsonPath: '.status.progress', description: 'How much is done.' },
+    { name: 'Epoch', type: 'integer', jsonPath: '.status.currentEpoch', description: 'Epoch being trained.' },
+    { name: 'Workers', type: 'integer', jsonPath: '.spec.numWorkers', description: 'Workers asked for.' },
+    AGE,
+    { name: 'Framework', type: 'string', jsonPath: '.spec.framework', description: 'Framework.', wide: true },
+    {
+      name: 'GPUs',
+      type: 'integer',
+      jsonPath: '.status.resources.allocatedGPUs',
+      description: 'GPUs held.',
+      wide: true,
+    },
+    { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'Time since start.', wide: true },
+  ],
+  scale: { specReplicasPath: '.spec.numWorkers', statusReplicasPath: '.status.workers.active' },
+} as const satisfies KindVersion
