@@ -1,0 +1,118 @@
+/**
+ * The connections of one client. Calls share a bounded pool of kept-alive HTTP/1.1 sockets; watches and followed logs,
+ * which hold theirs for minutes, get sockets of their own, so that no number of watches can starve a call. Measured
+ * against HTTP/2 in docs/decisions/0001-http-transport.md.
+ */
+import { Pool, ProxyAgent } from 'undici'
+import type { Dispatcher } from 'undici'
+import type { ClientConfig, Credential } from './client-config.ts'
+import { ConnectionError } from './errors.ts'
+import { exchange, TimeoutError } from './exchange.ts'
+import type { Call, Response } from './interceptor.ts'
+
+/** Below the 90 s after which the API server closes an idle connection, so that it is us who close it. */
+const IDLE_MS = 60_000
+const CONNECT_TIMEOUT_MS = 10_000
+/** The kernel probes a silent peer after this, then each second, ten times: a vanished machine is found in 25 s. */
+const KEEPALIVE_AFTER_MS = 15_000
+const CALL_SOCKETS = 32
+
+interface Sockets {
+  readonly credential: Credential
+  readonly calls: Dispatcher
+  readonly streams: Dispatcher
+}
+
+export class Transport {
+  readonly #config: ClientConfig
+  readonly #userAgent: string
+  readonly #origin: string
+  readonly #basePath: string
+  #sockets: Sockets | undefined
+  #closed = false
+
+  constructor(config: ClientConfig, userAgent: string) {
+    const url = new URL(config.server)
+    this.#config = config
+    this.#userAgent = userAgent
+    this.#origin = url.origin
+    this.#basePath = url.pathname.replace(/\/+$/, '')
+  }
+
+  /** Throws a ConnectionError when no answer comes, and the signal's reason when the caller gives up. */
+  async send(call: Call, credential: Credential): Promise<Response> {
+    if (this.#closed) throw new ConnectionError(call, new Error('the client is closed'), false)
+    const sockets = this.#socketsFor(credential)
+    const wire = {
+      dispatcher: call.stream ? sockets.streams : sockets.calls,
+      origin: this.#origin,
+      basePath: this.#basePath,
+      headers: this.#headers(call, credential),
+    }
+    try {
+      return await exchange(wire, call)
+    } catch (error) {
+      if (error instanceof ConnectionError && error.cause instanceof TimeoutError) this.#retire(sockets)
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    const { calls, streams } = this.#sockets ?? {}
+    this.#sockets = undefined
+    await Promise.all([calls?.destroy(), streams?.destroy()])
+  }
+
+  #headers({ stream, contentType, subresource }: Call, { token }: Credential): Record<string, string> {
+    const headers: Record<string, string> = { accept: 'application/json', 'user-agent': this.#userAgent }
+    if (token !== undefined) headers.authorization = `Bearer ${token}`
+    if (contentType !== undefined) headers['content-type'] = contentType
+    if (stream || subresource === 'log') headers.accept = 'application/json, */*'
+    return headers
+  }
+
+  /** A certificate belongs to a connection, not to a request: a new one needs new connections. */
+  #socketsFor(credential: Credential): Sockets {
+    const current = this.#sockets
+    if (current && current.credential.cert === credential.cert && current.credential.key === credential.key)
+      return current
+    if (current) this.#retire(current)
+    this.#sockets = { credential, calls: this.#open(credential, CALL_SOCKETS), streams: this.#open(credential, null) }
+    return this.#sockets
+  }
+
+  /**
+   * Lets go of sockets after a timeout: where one was dead without saying so, its idle siblings are likely to be
+   * dead as well, and the next call would wait its full time on each. What is under way may finish.
+   */
+  #retire(sockets: Sockets): void {
+    if (this.#sockets === sockets) this.#sockets = undefined
+    sockets.calls.close(ignore)
+    sockets.streams.close(ignore)
+  }
+
+  #open(credential: Credential, connections: number | null): Dispatcher {
+    const { ca, tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#config
+    const tls = {
+      timeout: CONNECT_TIMEOUT_MS,
+      keepAliveInitialDelay: KEEPALIVE_AFTER_MS,
+      rejectUnauthorized: insecureSkipTlsVerify !== true,
+      ...(ca === undefined ? {} : { ca }),
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+      ...(credential.cert === undefined ? {} : { cert: credential.cert, key: credential.key }),
+    }
+    const pool = {
+      connections,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }
+    return proxyUrl === undefined
+      ? new Pool(this.#origin, { ...pool, connect: tls })
+      : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: tls })
+  }
+}
+
+function ignore(): void {}
