@@ -71,8 +71,6 @@ function cacheKey(asset: Asset): string {
 
 async function build(asset: Asset): Promise<string> {
   const target = join(cacheDirectory('bin'), cacheKey(asset))
-  const waiting = (pid: number): void =>
-    void process.stderr.write(`waiting for process ${pid}, which builds ${asset.name}\n`)
   return withFileLock(
     `${target}.lock`,
     async () => {
@@ -90,7 +88,7 @@ async function build(asset: Asset): Promise<string> {
       }
       return target
     },
-    waiting,
+    asset.name,
   )
 }
 

@@ -7,23 +7,20 @@ import { join } from 'node:path'
 
 import { controlPlaneAssets } from './assets.ts'
 import { type Binaries, provideBinaries } from './binaries.ts'
+import { runCommand } from './command.ts'
 import { Component } from './component.ts'
 import { answersOk } from './http-probe.ts'
 import { type Identity, writeKubeconfig } from './kubeconfig.ts'
 import { Pki } from './pki.ts'
 import { freePorts } from './ports.ts'
-import { startReaper } from './reaper.ts'
-import { createRunDirectory, subdirectory, tearDown } from './run-directory.ts'
-import { runCommand } from './command.ts'
+import { type RunOptions, startRun } from './run.ts'
+import { subdirectory, tearDown } from './run-directory.ts'
 
 export interface ControlPlaneOptions {
   /** Where the API server listens: loopback unless a node must reach it. */
   readonly address?: string
   readonly serviceCidr?: string
   readonly podCidr?: string
-  /** Keep running when the starting process ends; `tearDown(runDirectory)` removes it. */
-  readonly persistent?: boolean
-  readonly runDirectory?: string
   readonly apiserverFlags?: readonly string[]
   /** Called when a component ends by itself. Default: the message goes to standard error. */
   readonly onDeath?: (error: Error) => void
@@ -42,6 +39,7 @@ export interface ControlPlane {
   /** The kubeconfig of any identity, signed by the cluster's CA. */
   kubeconfigFor(identity: Identity): string
   kubectl(...args: string[]): Promise<string>
+  create(object: object): Promise<void>
   etcdctl(...args: string[]): Promise<string>
   stop(): Promise<void>
 }
@@ -49,24 +47,21 @@ export interface ControlPlane {
 const LOOPBACK = '127.0.0.1'
 const SERVICE_CIDR = '198.19.0.0/24'
 const POD_CIDR = '198.18.0.0/24'
-const PORT_TAKEN = /address already in use/
-const ATTEMPTS = 3
 
-export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+export async function startControlPlane(options: ControlPlaneOptions & RunOptions = {}): Promise<ControlPlane> {
   const binaries = await provideBinaries(controlPlaneAssets)
-  for (let attempt = 1; ; attempt++) {
-    const runDirectory = options.runDirectory ?? createRunDirectory()
-    if (options.persistent !== true) startReaper(runDirectory)
-    const plane = new LocalControlPlane(runDirectory, binaries, await freePorts(5), options)
-    try {
-      await plane.start()
-      return plane
-    } catch (error) {
-      await plane.stop()
-      // Between asking for a free port and listening on it, somebody else may take it.
-      if (attempt === ATTEMPTS || !PORT_TAKEN.test(String(error))) throw error
-    }
-  }
+  return startRun(options, (runDirectory) => launchControlPlane(runDirectory, binaries, options))
+}
+
+/** The control plane as part of a run that somebody else began and ends. */
+export async function launchControlPlane(
+  runDirectory: string,
+  binaries: Binaries,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const plane = new LocalControlPlane(runDirectory, binaries, await freePorts(5), options)
+  await plane.start()
+  return plane
 }
 
 class LocalControlPlane implements ControlPlane {
@@ -125,6 +120,8 @@ class LocalControlPlane implements ControlPlane {
     await this.etcd.start()
     await this.apiserver.start()
     await Promise.all([this.controllerManager.start(), this.scheduler.start()])
+    // Before this account exists, no pod can be created.
+    await this.kubectl('wait', '--for=create', 'serviceaccount/default', '--timeout=60s')
   }
 
   kubeconfigFor(identity: Identity): string {
@@ -133,6 +130,12 @@ class LocalControlPlane implements ControlPlane {
 
   async kubectl(...args: string[]): Promise<string> {
     return runCommand([this.#binaries.path('kubectl'), '--kubeconfig', this.kubeconfig, ...args])
+  }
+
+  async create(object: object): Promise<void> {
+    await runCommand([this.#binaries.path('kubectl'), '--kubeconfig', this.kubeconfig, 'create', '-f', '-'], {
+      input: JSON.stringify(object),
+    })
   }
 
   async etcdctl(...args: string[]): Promise<string> {

@@ -8,7 +8,7 @@ import { hasErrorCode } from './error-code.ts'
  * A lock left behind by a process that is gone is taken over. The lock saves time; it is not what keeps results
  * whole: work guarded by it must still publish with an atomic rename.
  */
-export async function withFileLock<T>(path: string, work: () => Promise<T>, onWait: (pid: number) => void): Promise<T> {
+export async function withFileLock<T>(path: string, work: () => Promise<T>, what: string): Promise<T> {
   let told = false
   while (!(await tryLock(path))) {
     const holder = await holderOf(path)
@@ -16,7 +16,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, onWa
       await rm(path, { force: true })
       continue
     }
-    if (!told) onWait(holder)
+    if (!told) process.stderr.write(`waiting for process ${holder}, which makes ${what}\n`)
     told = true
     await delay(250)
   }

@@ -21,7 +21,6 @@ export function writeKubeconfig(runDirectory: string, pki: Pki, server: string, 
     ...(organization === undefined ? {} : { organization }),
     usages: ['client'],
   })
-  const base64 = (path: string): string => readFileSync(path).toString('base64')
   const path = join(subdirectory(runDirectory, 'kubeconfig'), identity.name)
   const content = {
     apiVersion: 'v1',
@@ -31,7 +30,7 @@ export function writeKubeconfig(runDirectory: string, pki: Pki, server: string, 
     clusters: [
       {
         name: 'testenv',
-        cluster: { server, 'certificate-authority-data': Buffer.from(pki.caCert).toString('base64') },
+        cluster: { server, 'certificate-authority-data': base64(pki.file('ca.crt')) },
       },
     ],
     users: [
@@ -43,4 +42,8 @@ export function writeKubeconfig(runDirectory: string, pki: Pki, server: string, 
   }
   writeFileSync(path, stringify(content), { mode: 0o600 })
   return path
+}
+
+function base64(path: string): string {
+  return readFileSync(path).toString('base64')
 }

@@ -31,10 +31,6 @@ export class Pki {
     this.#writeServiceAccountKeys()
   }
 
-  get caCert(): string {
-    return this.#ca.cert
-  }
-
   file(name: string): string {
     return join(this.directory, name)
   }

@@ -7,7 +7,7 @@ export interface Progress {
 const LOG_EVERY_MS = 30_000
 
 export function startProgress(what: string, estimate?: string): Progress {
-  const terminal = process.stderr.isTTY === true
+  const terminal = process.stderr.isTTY
   const started = Date.now()
   let detail = ''
   const line = (): string => `${what}: ${[detail, elapsed(Date.now() - started)].filter(Boolean).join(', ')}`

@@ -12,6 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 import { hasErrorCode } from './error-code.ts'
 import { cgroupProcesses, removeCgroups } from './cgroup.ts'
+import { unregister } from './registry.ts'
 
 export const MARK = 'ML_OPERATOR_CLUSTER'
 
@@ -34,6 +35,7 @@ export async function tearDown(runDirectory: string): Promise<void> {
   }
   await removeCgroups(runDirectory)
   if (existsSync(runDirectory)) rmSync(runDirectory, { recursive: true, force: true, maxRetries: 5 })
+  unregister(runDirectory)
 }
 
 /** The processes that carry the run's mark and those of its pods, which have an environment of their own. */

@@ -1,0 +1,63 @@
+# ml-operator: `make` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# npm brings Node 24, so a machine with an older one works too.
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+NODE := node
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: install-deps
+install-deps: node_modules/.package-lock.json
+	@node -e 'if (+process.versions.node.split(".")[0] < 24) { console.error("Node 24 is needed; npm has no build of it for this platform, please install it."); process.exit(1) }'
+
+.PHONY: setup
+setup: install-deps ## Install what tests and clusters need: npm packages, system packages, Kubernetes binaries
+	$(NODE) testenv/main.ts setup
+
+.PHONY: verify
+verify: install-deps ## Check format, lint, import rules and types
+	oxfmt --check
+	oxlint
+	tsc
+
+.PHONY: fmt
+fmt: install-deps ## Format the code
+	oxfmt
+
+.PHONY: test
+test: setup verify ## Check and test everything: unit, control plane, node
+	$(NODE) scripts/test.ts
+
+.PHONY: test-unit
+test-unit: install-deps ## Run the unit tests
+	$(NODE) scripts/test.ts unit
+
+.PHONY: test-controlplane
+test-controlplane: setup ## Run the tests against a real API server
+	$(NODE) scripts/test.ts controlplane
+
+.PHONY: test-node
+test-node: setup ## Run the tests against a real kubelet (root, Linux)
+	$(NODE) scripts/test.ts node
+
+.PHONY: cluster
+cluster: install-deps ## Start a local Kubernetes and print how to use it (CLUSTER_FLAGS='--gpus 2 --metrics-server')
+	$(NODE) testenv/main.ts up $(CLUSTER_FLAGS)
+
+.PHONY: cluster-down
+cluster-down: install-deps ## Remove the local Kubernetes
+	$(NODE) testenv/main.ts down
+
+.PHONY: clean
+clean: ## Remove what npm installed (the cache of binaries stays)
+	rm -rf node_modules coverage

@@ -1,0 +1,125 @@
+/**
+ * Runs the test ladder and prints one closing line, `N passed, N failed[, N skipped]`.
+ *
+ *   unit           pure code beside its tests; no cluster
+ *   controlplane   against a real API server, one for all files
+ *   node           against a real kubelet, one cluster for all files; one file at a time
+ *
+ * Usage: scripts/test.ts [RUNG | FILE ...]. Without arguments: every rung.
+ */
+
+import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+
+import { startCluster } from '../testenv/cluster.ts'
+import { startControlPlane } from '../testenv/control-plane.ts'
+import { elapsed } from '../testenv/progress.ts'
+import { missingForNode } from '../testenv/requirements.ts'
+
+interface Rung {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly concurrency: number
+  readonly coverage?: boolean
+  /** Starts what the files share; gives the environment that leads to it and the way to end it. */
+  readonly share?: () => Promise<Shared>
+  /** Why the rung can't run here; then its files count as skipped. */
+  readonly missing?: () => readonly string[]
+}
+
+interface Shared {
+  readonly env: Readonly<Record<string, string>>
+  stop(): Promise<void>
+}
+
+const tally = { passed: 0, failed: 0, skipped: 0 }
+
+const rungs: readonly Rung[] = [
+  {
+    name: 'unit',
+    files: globSync(['src/**/*.test.ts', 'testenv/**/*.test.ts', 'test/unit/**/*.test.ts']),
+    concurrency: availableParallelism(),
+    coverage: true,
+  },
+  {
+    name: 'controlplane',
+    files: globSync('test/controlplane/**/*.test.ts'),
+    concurrency: availableParallelism(),
+    share: shareControlPlane,
+  },
+  {
+    name: 'node',
+    files: globSync('test/node/**/*.test.ts'),
+    concurrency: 1,
+    share: shareNode,
+    missing: missingForNode,
+  },
+]
+
+async function shareControlPlane(): Promise<Shared> {
+  if (process.env['TEST_KUBECONFIG'] !== undefined) return { env: {}, stop: async () => {} }
+  const plane = await startControlPlane()
+  return { env: { TEST_KUBECONFIG: plane.kubeconfig }, stop: () => plane.stop() }
+}
+
+async function shareNode(): Promise<Shared> {
+  const cluster = await startCluster({ gpus: 1, metricsServer: true })
+  return { env: { TEST_NODE: cluster.runDirectory }, stop: () => cluster.stop() }
+}
+
+async function climb(rung: Rung, files: readonly string[]): Promise<void> {
+  const began = Date.now()
+  const missing = rung.missing?.() ?? []
+  if (missing.length > 0) return skip(rung, files, missing)
+  process.stdout.write(`\n=== ${rung.name}: ${files.length} files ===\n`)
+  const shared = await rung.share?.()
+  Object.assign(process.env, shared?.env)
+  try {
+    await runFiles(rung, files)
+  } finally {
+    await shared?.stop()
+    for (const name of Object.keys(shared?.env ?? {})) delete process.env[name]
+  }
+  process.stdout.write(`=== ${rung.name}: ${elapsed(Date.now() - began)} ===\n`)
+}
+
+function skip(rung: Rung, files: readonly string[], missing: readonly string[]): void {
+  tally.skipped += files.length
+  const lines = [
+    `SKIPPED: ${files.length} files of the rung '${rung.name}', because this machine lacks`,
+    ...missing.map((line) => `  - ${line}`),
+  ]
+  process.stdout.write(`\n${'!'.repeat(80)}\n${lines.join('\n')}\n${'!'.repeat(80)}\n`)
+}
+
+async function runFiles(rung: Rung, files: readonly string[]): Promise<void> {
+  const stream = run({
+    files: [...files],
+    concurrency: rung.concurrency,
+    ...(rung.coverage
+      ? { coverage: true, coverageIncludeGlobs: ['src/**/*.ts'], coverageExcludeGlobs: ['**/*.test.ts'] }
+      : {}),
+  })
+  stream.on('test:pass', (test) => {
+    if (test.skip !== undefined || test.todo !== undefined) tally.skipped++
+    else if (test.details.type !== 'suite') tally.passed++
+  })
+  stream.on('test:fail', () => void tally.failed++)
+  stream.on('test:coverage', ({ summary: { totals } }) => {
+    process.stdout.write(`coverage of src by unit tests: ${totals.coveredLinePercent.toFixed(1)} % of lines\n`)
+  })
+  const report = stream.compose(new spec())
+  for await (const chunk of report) process.stdout.write(chunk)
+}
+
+const wanted = process.argv.slice(2)
+for (const rung of rungs) {
+  const named = wanted.length === 0 || wanted.includes(rung.name)
+  const files = named ? rung.files : rung.files.filter((file) => wanted.includes(file))
+  if (files.length > 0) await climb(rung, files)
+}
+const { passed, failed, skipped } = tally
+process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
+process.exitCode = failed > 0 || passed === 0 ? 1 : 0

@@ -1,0 +1,136 @@
+/**
+ * Container images made on this machine, without a registry and without a daemon: a root filesystem from Debian
+ * packages, files laid over it, a command. One call gives an archive that any container runtime imports.
+ *
+ * Archives are cached by content: the same packages, files and configuration give the same archive, byte for byte,
+ * and cost nothing the second time.
+ */
+
+import { createHash } from 'node:crypto'
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmod, copyFile, link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+import { cacheDirectory } from './cache-directory.ts'
+import { runCommand } from './command.ts'
+import { debianLayer } from './debian-layer.ts'
+
+export type ImageFile =
+  | { readonly text: string; readonly mode?: number }
+  | { readonly copyOf: string; readonly mode?: number }
+  | { readonly linkTo: string }
+
+export interface ImageSpec {
+  /** The reference that pods name, such as `testenv/trainer:1`. */
+  readonly name: string
+  /** Debian packages, with what they depend on. Without any, the image holds nothing but its files. */
+  readonly packages?: readonly string[]
+  /** By absolute path inside the image. */
+  readonly files?: Readonly<Record<string, ImageFile>>
+  readonly command?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly workingDirectory?: string
+  /** Numeric, so that `runAsNonRoot` can be checked. Default: 65532. */
+  readonly user?: string
+}
+
+export interface Image {
+  readonly name: string
+  readonly archive: string
+}
+
+/** Files inside a layer, and layers inside an archive, carry this time: builds do not depend on the day. */
+const EPOCH = '@0'
+
+export async function buildImage(spec: ImageSpec): Promise<Image> {
+  const archive = join(cacheDirectory('images'), `${contentKey(spec)}.tar`)
+  if (!existsSync(archive)) await buildArchive(spec, archive)
+  return { name: spec.name, archive }
+}
+
+function contentKey(spec: ImageSpec): string {
+  const hash = createHash('sha256').update(JSON.stringify(spec))
+  for (const file of Object.values(spec.files ?? {})) {
+    if ('copyOf' in file) hash.update(readFileSync(file.copyOf))
+  }
+  return hash.digest('hex').slice(0, 24)
+}
+
+async function buildArchive(spec: ImageSpec, archive: string): Promise<void> {
+  const work = await mkdtemp(join(cacheDirectory('images'), '.build-'))
+  try {
+    const layers: string[] = []
+    if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
+    if (spec.files !== undefined) layers.push(await filesLayer(spec.files, work))
+    const digests = await Promise.all(layers.map(sha256))
+    await assemble({ spec, work, layers, digests })
+    await rename(join(work, 'image.tar'), archive)
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+async function filesLayer(files: Readonly<Record<string, ImageFile>>, work: string): Promise<string> {
+  const root = join(work, 'root')
+  for (const [path, file] of Object.entries(files)) await layFile(join(root, path), file)
+  const layer = join(work, 'files.tar')
+  await tar(root, layer, ['.'])
+  return layer
+}
+
+async function layFile(target: string, file: ImageFile): Promise<void> {
+  await mkdir(dirname(target), { recursive: true })
+  if ('linkTo' in file) return symlink(file.linkTo, target)
+  if ('text' in file) await writeFile(target, file.text)
+  else await copyFile(file.copyOf, target)
+  await chmod(target, file.mode ?? ('copyOf' in file ? statSync(file.copyOf).mode & 0o777 : 0o644))
+}
+
+interface Assembly {
+  readonly spec: ImageSpec
+  readonly work: string
+  readonly layers: readonly string[]
+  readonly digests: readonly string[]
+}
+
+/** The archive format of `docker save`: a manifest, a configuration, the layers. */
+async function assemble({ spec, work, layers, digests }: Assembly): Promise<void> {
+  const stage = join(work, 'stage')
+  await mkdir(stage)
+  for (const [index, layer] of layers.entries()) await link(layer, join(stage, `${digests[index]}.tar`))
+  const config = JSON.stringify(imageConfig(spec, digests))
+  const configName = `${createHash('sha256').update(config).digest('hex')}.json`
+  const manifest = [{ Config: configName, RepoTags: [spec.name], Layers: digests.map((digest) => `${digest}.tar`) }]
+  await writeFile(join(stage, configName), config)
+  await writeFile(join(stage, 'manifest.json'), JSON.stringify(manifest))
+  await tar(stage, join(work, 'image.tar'), ['manifest.json', configName, ...digests.map((digest) => `${digest}.tar`)])
+}
+
+function imageConfig(spec: ImageSpec, digests: readonly string[]): object {
+  return {
+    architecture: process.arch === 'x64' ? 'amd64' : process.arch,
+    os: 'linux',
+    created: new Date(0).toISOString(),
+    config: {
+      User: spec.user ?? '65532',
+      WorkingDir: spec.workingDirectory ?? '/',
+      Env: Object.entries({ PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', ...spec.env }).map(
+        ([k, v]) => `${k}=${v}`,
+      ),
+      ...(spec.command === undefined ? {} : { Cmd: spec.command }),
+    },
+    rootfs: { type: 'layers', diff_ids: digests.map((digest) => `sha256:${digest}`) },
+  }
+}
+
+async function tar(directory: string, output: string, entries: readonly string[]): Promise<void> {
+  const reproducible = ['--sort=name', `--mtime=${EPOCH}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
+  await runCommand(['tar', ...reproducible, '--create', '--file', output, '--directory', directory, ...entries])
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}

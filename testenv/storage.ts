@@ -1,0 +1,33 @@
+/** A default StorageClass that provisions volumes on the host's disk, for any number of readers and writers. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Component } from './component.ts'
+import type { ControlPlane } from './control-plane.ts'
+import { subdirectory } from './run-directory.ts'
+
+export const PROVISIONER = 'testenv.ml.example.com/host-directory'
+
+const storageClass = {
+  apiVersion: 'storage.k8s.io/v1',
+  kind: 'StorageClass',
+  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  provisioner: PROVISIONER,
+  reclaimPolicy: 'Delete',
+  volumeBindingMode: 'Immediate',
+}
+
+export async function startStorage(plane: ControlPlane, onDeath: (error: Error) => void): Promise<Component> {
+  await plane.create(storageClass)
+  const ready = join(plane.runDirectory, 'provisioner-ready')
+  const volumes = subdirectory(plane.runDirectory, 'volumes')
+  const kubeconfig = plane.kubeconfigFor({ name: 'provisioner', organization: 'system:masters' })
+  const command = [process.execPath, join(import.meta.dirname, 'provisioner.ts'), kubeconfig, volumes, ready]
+  const component = new Component(
+    plane.runDirectory,
+    { name: 'provisioner', command, ready: async () => existsSync(ready) },
+    onDeath,
+  )
+  return component.start()
+}
