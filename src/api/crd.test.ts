@@ -1,0 +1,139 @@
+/** The API conventions, checked on every node of every definition; and that the committed files are up to date. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { customResourceDefinition, objectSchema } from './crd.ts'
+import { crdName } from './kind.ts'
+import { CATEGORY, kinds } from './kinds.ts'
+import { type JsonSchema, structural } from './structural.ts'
+
+interface Node {
+  readonly path: string
+  readonly schema: JsonSchema
+}
+
+const roots: readonly Node[] = kinds.flatMap((kind) =>
+  kind.versions.map((version) => ({
+    path: `${crdName(kind)}/${version.name}`,
+    schema: objectSchema(kind, version, structural),
+  })),
+)
+
+function nodes({ path, schema }: Node): Node[] {
+  const children: Node[] = [
+    ...Object.entries(schema.properties ?? {}).map(([name, child]) => ({ path: `${path}.${name}`, schema: child })),
+    ...(schema.items ? [{ path: `${path}[]`, schema: schema.items }] : []),
+    ...(schema.additionalProperties ? [{ path: `${path}{}`, schema: schema.additionalProperties }] : []),
+  ]
+  return [{ path, schema }, ...children.flatMap(nodes)]
+}
+
+const all = roots.flatMap(nodes)
+
+function check(name: string, isWrong: (node: Node) => boolean): void {
+  test(name, () => {
+    assert.deepEqual(
+      all.filter(isWrong).map(({ path }) => path),
+      [],
+    )
+  })
+}
+
+const isMetadata = ({ path }: Node): boolean => /\.metadata(\.name)?$/.test(path)
+const mayBeAnything = ({ schema }: Node): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true
+
+test('there is something to check', () => {
+  assert.equal(roots.length, 5)
+  assert.ok(all.length > 250, `${all.length} nodes`)
+})
+
+check('every node has a type', (node) => {
+  const { schema } = node
+  return schema.type === undefined && !schema['x-kubernetes-int-or-string'] && !mayBeAnything(node)
+})
+
+check('every node is described, in a sentence', (node) => {
+  return !isMetadata(node) && !/^[^\s].*[.…]$/s.test(node.schema.description ?? '')
+})
+
+check('every list says how it is merged, and how long it may get', ({ schema }) => {
+  const { type, maxItems, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys } = schema
+  if (type !== 'array') return false
+  return maxItems === undefined || listType === undefined || (listType === 'map') !== (keys !== undefined)
+})
+
+check('the key of a merged list is a required, or defaulted, scalar of its entries', ({ schema }) => {
+  const entry = schema.items
+  return (schema['x-kubernetes-list-map-keys'] ?? []).some((key) => {
+    const property = entry?.properties?.[key]
+    const isThere = entry?.required?.includes(key) || property?.default !== undefined
+    return property?.type === 'object' || property?.type === 'array' || !isThere
+  })
+})
+
+check('an object has either properties or free keys, not both', ({ schema }) => {
+  return schema.properties !== undefined && schema.additionalProperties !== undefined
+})
+
+check('only one place takes anything: hyperparameters', (node) => {
+  return mayBeAnything(node) && !/\.spec\.hyperparameters(\.learningRate)?$/.test(node.path)
+})
+
+const floats = /\.status\.(metrics(\{\}|\.\w+)|resources\.gpuUtilization)$/
+check('floating point stays in measurements', ({ path, schema }) => schema.type === 'number' && !floats.test(path))
+
+check('every number says its width', ({ schema }) => {
+  if (schema.type === 'integer') return schema.format !== 'int32' && schema.format !== 'int64'
+  return schema.type === 'number' && schema.format !== 'double'
+})
+
+check('numbers in a spec have a lower limit', ({ path, schema }) => {
+  return path.includes('.spec.') && schema.type === 'integer' && schema.minimum === undefined
+})
+
+check('text that a rule reads has a longest length', ({ schema }) => {
+  return schema.type === 'string' && schema['x-kubernetes-validations'] !== undefined && schema.maxLength === undefined
+})
+
+check('a map that a rule walks has a largest size', ({ path, schema }) => {
+  return /resources\.(requests|limits)$/.test(path) && schema.type === 'object' && schema.maxProperties === undefined
+})
+
+const foreign = ['const', '$ref', 'patternProperties', 'propertyNames', 'uniqueItems', 'examples', '~kind', 'nullable']
+check('nothing that the API server refuses or ignores', ({ schema }) => {
+  return foreign.some((keyword) => keyword in schema)
+})
+
+check('a default fits its own limits and is never also required', ({ schema }) => {
+  return (schema.required ?? []).some((name) => schema.properties?.[name]?.default !== undefined)
+})
+
+check('names are camelCase', ({ path }) => {
+  const name = path.slice(path.lastIndexOf('.') + 1).replaceAll(/[[\]{}]/g, '')
+  return path.includes('.spec') && !path.endsWith('/v1') && !/^[a-z][A-Za-z0-9]*$/.test(name)
+})
+
+check('no reference leaves the namespace', ({ path }) => /namespace/i.test(path.slice(path.indexOf('/v1'))))
+
+check('every rule has a message that says what to do', ({ schema }) => {
+  return (schema['x-kubernetes-validations'] ?? []).some(({ message }) => !/^[\w[\]. ]+ .*: /.test(message))
+})
+
+test('every definition is in the category, has a status, and one stored version', () => {
+  for (const kind of kinds) {
+    const { spec } = customResourceDefinition(kind)
+    assert.deepEqual(Object(spec['names']).categories, [CATEGORY])
+    assert.equal(kind.versions.filter(({ storage }) => storage).length, 1)
+    for (const version of kind.versions) {
+      assert.ok('conditions' in version.status.properties)
+      assert.ok('observedGeneration' in version.status.properties)
+      assert.equal(version.columns.at(-1)?.name === 'Age' || version.columns.some(({ name }) => name === 'Age'), true)
+    }
+  }
+})
+
+test('short names are unique over all kinds', () => {
+  const names = kinds.flatMap(({ shortNames }) => shortNames)
+  assert.deepEqual([...new Set(names)], names)
+  assert.deepEqual(names, ['tj', 'md', 'ms'])
+})

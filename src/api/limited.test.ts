@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { crdName, type Kind } from './kind.ts'
+import { kinds } from './kinds.ts'
+import { limited, limitedFields, limitedVerdict } from './limited.ts'
+import { type JsonSchema, plain } from './structural.ts'
+
+const object = (kind: string, spec: unknown, group = 'ml.example.com') => ({
+  apiVersion: `${group}/v1`,
+  kind,
+  metadata: { name: 'a', generation: 3 },
+  spec,
+})
+
+test('names the fields that are there and nothing else', () => {
+  const job = object('TrainingJob', { model: 'm', dataset: 'd', checkpoint: { enabled: true, storage: {} } })
+  assert.deepEqual(limitedFields(job), [
+    'spec.model',
+    'spec.dataset',
+    'spec.checkpoint.enabled',
+    'spec.checkpoint.storage',
+  ])
+  assert.deepEqual(limitedFields(job, ['checkpoint.storage', 'elastic']), ['spec.checkpoint.storage'])
+})
+
+test('looks into lists and takes a switch that is off for absent', () => {
+  const model = object('ModelDeployment', { versions: [{ name: 'v1', weight: 100 }] })
+  assert.deepEqual(limitedFields(model), ['spec.versions[].weight'])
+  assert.deepEqual(limitedFields(object('TrainingJob', { suspend: false })), [])
+})
+
+test('tells the kinds of the two groups apart', () => {
+  const spec = { version: 'v1', image: 'i' }
+  assert.deepEqual(limitedFields(object('ModelDeployment', spec)), ['spec.image'])
+  assert.deepEqual(limitedFields(object('ModelDeployment', spec, 'mlops.sathvik.dev')), ['spec.version'])
+})
+
+test('the verdict names the fields, and is absent when all is well', () => {
+  const verdict = limitedVerdict(object('ModelServer', { image: 'i' }))
+  assert.equal(verdict?.message, 'accepted, but without effect in this release: spec.image')
+  assert.equal(verdict?.observedGeneration, 3)
+  assert.equal(limitedVerdict(object('ModelServer', {})), undefined)
+})
+
+test('every path on the list is one of the schema', () => {
+  for (const kind of kinds) {
+    for (const path of limited[`${kind.group}/${kind.kind}`] ?? []) {
+      assert.ok(schemaAt(storedSpec(kind), path.split('.')), `${crdName(kind)}: spec.${path}`)
+    }
+  }
+})
+
+function storedSpec(kind: Kind): JsonSchema {
+  const stored = kind.versions.find((version) => version.storage)
+  assert.ok(stored)
+  return plain(stored.spec)
+}
+
+function schemaAt(schema: JsonSchema | undefined, [step, ...rest]: readonly string[]): JsonSchema | undefined {
+  if (step === undefined || schema === undefined) return schema
+  const child = schema.properties?.[step.replace('[]', '')]
+  return schemaAt(step.endsWith('[]') ? child?.items : child, rest)
+}
