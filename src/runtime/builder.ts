@@ -1,0 +1,103 @@
+/** Wires a controller: which kinds it watches, and which keys a change of each concerns. */
+import type { KubeObject, ObjectKey, Resource } from '../kube/object.ts'
+import type { Cache, CacheEvent } from './cache.ts'
+import type { Caches, KindOptions } from './caches.ts'
+import { Controller, type ControllerDeps, type ControllerOptions, type Reconciler } from './controller.ts'
+import { keyOf } from '../kube/object.ts'
+import type { Change } from './store.ts'
+import type { WorkQueue } from './workqueue.ts'
+
+export interface WatchOptions<T extends KubeObject> {
+  /** Passes over changes that concern nobody. Without it every change counts. */
+  readonly when?: (change: Change<T>) => boolean
+  /** How to cache the kind; only where it is mentioned first. */
+  readonly cache?: KindOptions<T>
+}
+
+/** The keys that a change of this object concerns. Asked about the object before and after a change. */
+export type Mapping<T extends KubeObject> = (object: T) => readonly ObjectKey[]
+
+export interface BuilderDeps extends Omit<ControllerDeps, 'reconciler' | 'primary'> {
+  readonly caches: Caches
+}
+
+export class ControllerBuilder<P extends KubeObject = KubeObject> {
+  readonly #deps: BuilderDeps
+  readonly #register: (controller: Controller) => void
+  #primary: Cache<P> | undefined
+
+  constructor(deps: BuilderDeps, register: (controller: Controller) => void) {
+    this.#deps = deps
+    this.#register = register
+  }
+
+  /** The kind that the keys name: every change of an object queues its own key. */
+  for<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T> = {}): ControllerBuilder<T> {
+    const self = this as unknown as ControllerBuilder<T>
+    self.#primary = self.#source(resource, options, (object) => [keyOf(object)])
+    return self
+  }
+
+  /** A kind that the primary controls: a change queues the key of the controlling owner. */
+  owns<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T> = {}): this {
+    const { kind, group } = this.#requirePrimary().resource
+    this.#source(resource, options, (object) => controllerKeys(object, kind, group))
+    return this
+  }
+
+  /** Any other kind: the mapping says whom a change concerns. */
+  watches<T extends KubeObject>(resource: Resource<T>, mapping: Mapping<T>, options: WatchOptions<T> = {}): this {
+    this.#source(resource, options, mapping)
+    return this
+  }
+
+  /** Completes the controller; the manager runs it. */
+  reconcile(reconciler: Reconciler, options: ControllerOptions = {}): Controller {
+    const primary = this.#requirePrimary() as unknown as Cache
+    const controller = new Controller({ ...this.#deps, primary, reconciler }, options)
+    this.#register(controller)
+    return controller
+  }
+
+  #requirePrimary(): Cache<P> {
+    if (!this.#primary) throw new Error(`controller ${this.#deps.name}: say what it is for() first`)
+    return this.#primary
+  }
+
+  #source<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T>, mapping: Mapping<T>): Cache<T> {
+    const { caches, queue, metrics, log, name } = this.#deps
+    const cache = caches.of(resource, options.cache)
+    cache.onChange((event) => {
+      try {
+        enqueue(queue, event, options, mapping)
+      } catch (error) {
+        metrics.mappingFailed(name, resource.kind)
+        log.error({ err: error, controller: name, kind: resource.kind, ...keyOf(event.object) }, 'a mapping threw')
+      }
+    })
+    return cache
+  }
+}
+
+function enqueue<T extends KubeObject>(
+  queue: WorkQueue,
+  event: CacheEvent<T>,
+  { when }: WatchOptions<T>,
+  mapping: Mapping<T>,
+): void {
+  if (when && !when(event)) return
+  const priority = event.initial ? 'background' : 'user'
+  for (const key of mapping(event.object)) queue.add(key, priority)
+  if (event.type === 'update') for (const key of mapping(event.previous)) queue.add(key, priority)
+}
+
+function controllerKeys(object: KubeObject, kind: string, group: string): ObjectKey[] {
+  const owner = object.metadata.ownerReferences?.find((reference) => reference.controller)
+  if (owner?.kind !== kind || groupOf(owner.apiVersion) !== group) return []
+  const { namespace } = object.metadata
+  return [namespace === undefined ? { name: owner.name } : { namespace, name: owner.name }]
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] as string) : ''
+}

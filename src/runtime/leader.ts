@@ -1,0 +1,205 @@
+/**
+ * Leader election over a Lease: of several processes, one acts.
+ *
+ * Guarantees
+ * - `isLeading` is true only within `renewDeadlineMs` after a renewal was sent that the server accepted, measured on
+ *   this process's monotonic clock, which also runs while the process is stopped.
+ * - A contender takes over only after it has itself watched the same Lease unchanged for the whole duration that the
+ *   holder announced, or after a release. It never compares its clock with a time that another process wrote.
+ * - So between the last moment of one leader and the first of the next lie at least
+ *   `durationMs - renewDeadlineMs`, which is the time a write already on its way has to arrive.
+ *
+ * Assumptions
+ * - `identity` is unique to the process.
+ * - Clocks run at about the same speed; what time they show does not matter.
+ * - A lease is not a lock: a write delayed longer than the margin still lands. Writes must be safe by themselves.
+ */
+import type { Client } from '../kube/client.ts'
+import { isAlreadyExists, isConflict, isNotFound } from '../kube/errors.ts'
+import { keyString, type ObjectKey } from '../kube/object.ts'
+import { Lease } from '../kube/resources.ts'
+import { microTime } from '../kube/time.ts'
+import { spread } from './backoff.ts'
+import { type Clock, sleep } from './clock.ts'
+import type { Logger } from './log.ts'
+
+export interface LeaderElection {
+  readonly lease: Required<ObjectKey>
+  /** Unique to this process: the default of the manager is host name and a random part. */
+  readonly identity: string
+  /** How long the others wait for a sign of life: whole seconds. */
+  readonly durationMs?: number
+  /** How long the leader goes on without a successful renewal; less than the duration. */
+  readonly renewDeadlineMs?: number
+  /** The pause between two attempts to renew or to acquire. */
+  readonly retryMs?: number
+}
+
+export interface LeaderDeps {
+  readonly client: Client
+  readonly clock: Clock
+  readonly log: Logger
+  readonly random?: () => number
+}
+
+const JITTER = 0.2
+
+export class LeaderElector {
+  readonly #election: Required<LeaderElection>
+  readonly #client: Client
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #random: () => number
+  /** The Lease to build the next write on; absent when it has to be read first. */
+  #lease: Lease | undefined
+  #observedVersion: string | undefined
+  /** When another's hold on the version observed last runs out. */
+  #expiresAt = -Infinity
+  #renewedAt = -Infinity
+
+  constructor(election: LeaderElection, deps: LeaderDeps) {
+    this.#election = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000, ...election }
+    const { durationMs, renewDeadlineMs, retryMs } = this.#election
+    if (!(retryMs < renewDeadlineMs && renewDeadlineMs < durationMs)) {
+      throw new RangeError('leader election needs retryMs < renewDeadlineMs < durationMs')
+    }
+    this.#client = deps.client
+    this.#clock = deps.clock
+    this.#log = deps.log.child({ lease: keyString(election.lease), identity: election.identity })
+    this.#random = deps.random ?? Math.random
+  }
+
+  get isLeading(): boolean {
+    return this.#clock.monotonic() < this.#deadline
+  }
+
+  /** Resolves when this process leads, or when the signal aborts. */
+  async acquire(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#attempt(signal)
+      if (this.isLeading) return this.#log.info('leading')
+      await sleep(this.#clock, this.#untilNextAttempt(), signal)
+    }
+  }
+
+  /** Renews until the lease is lost (resolves `lost`) or the signal aborts (resolves `stopped`, still leading). */
+  async hold(signal: AbortSignal): Promise<'lost' | 'stopped'> {
+    while (!signal.aborted && this.isLeading) {
+      await sleep(this.#clock, this.#untilNextAttempt(), signal)
+      if (signal.aborted) break
+      await this.#attempt(signal)
+    }
+    if (this.isLeading) return 'stopped'
+    this.#log.error('the lease was lost')
+    return 'lost'
+  }
+
+  /** Gives the lease back, so that the next leader need not wait. Call it only when nothing writes any more. */
+  async release(): Promise<void> {
+    const held = this.#lease
+    if (!this.isLeading || !held) return
+    this.#renewedAt = -Infinity
+    try {
+      const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: this.#now() }
+      await this.#client.update(Lease, { ...held, spec }, { timeoutMs: this.#election.retryMs })
+      this.#log.info('released the lease')
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the lease could not be released and will expire')
+    }
+  }
+
+  get #deadline(): number {
+    return this.#renewedAt + this.#election.renewDeadlineMs
+  }
+
+  /** One try to create, take or renew. What fails is tried again, so nothing is thrown. */
+  async #attempt(signal: AbortSignal): Promise<void> {
+    const sentAt = this.#clock.monotonic()
+    const { deadline, cancel } = this.#attemptDeadline(signal)
+    try {
+      this.#lease ??= await this.#read(deadline)
+      if (this.#lease && !this.#isFree(this.#lease)) return this.#standBy()
+      this.#observe(await this.#write(this.#lease, deadline))
+      this.#renewedAt = sentAt
+    } catch (error) {
+      this.#lease = undefined
+      const usual = isConflict(error) || isAlreadyExists(error) || signal.aborted
+      this.#log[usual ? 'debug' : 'warn']({ err: error }, 'the lease could not be read or written')
+    } finally {
+      cancel()
+    }
+  }
+
+  /** Somebody else holds it: at once we do not, and the next attempt looks again. */
+  #standBy(): void {
+    this.#renewedAt = -Infinity
+    this.#lease = undefined
+  }
+
+  async #read(signal: AbortSignal): Promise<Lease | undefined> {
+    try {
+      const lease = await this.#client.get(Lease, this.#election.lease, { signal })
+      this.#observe(lease)
+      return lease
+    } catch (error) {
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+
+  #write(current: Lease | undefined, signal: AbortSignal): Promise<Lease> {
+    const { lease: metadata, identity, durationMs } = this.#election
+    const taken = current?.spec?.holderIdentity !== identity
+    const spec = {
+      ...current?.spec,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(durationMs / 1000),
+      renewTime: this.#now(),
+      ...(taken && { acquireTime: this.#now(), leaseTransitions: (current?.spec?.leaseTransitions ?? -1) + 1 }),
+    }
+    if (current) return this.#client.update(Lease, { ...current, spec }, { signal })
+    return this.#client.create(
+      Lease,
+      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec },
+      { signal },
+    )
+  }
+
+  #observe(lease: Lease): void {
+    this.#lease = lease
+    if (lease.metadata.resourceVersion === this.#observedVersion) return
+    this.#observedVersion = lease.metadata.resourceVersion
+    const announcedMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000 || this.#election.durationMs
+    this.#expiresAt = this.#clock.monotonic() + announcedMs
+  }
+
+  #isFree(lease: Lease): boolean {
+    const holder = lease.spec?.holderIdentity
+    return !holder || holder === this.#election.identity || this.#clock.monotonic() >= this.#expiresAt
+  }
+
+  /** A contender also looks at the very moment when the hold of the other runs out. */
+  #untilNextAttempt(): number {
+    const regular = spread(this.#election.retryMs, JITTER, this.#random())
+    const expiry = this.#expiresAt - this.#clock.monotonic()
+    return !this.isLeading && expiry > 0 ? Math.min(regular, expiry) : regular
+  }
+
+  /** While leading, an attempt ends with the leadership, so that its loss is noticed on time; half of that else. */
+  #attemptDeadline(signal: AbortSignal): { deadline: AbortSignal; cancel: () => void } {
+    const controller = new AbortController()
+    const abort = (): void => controller.abort(new Error('the attempt took too long'))
+    const left = this.isLeading ? this.#deadline - this.#clock.monotonic() : Infinity
+    const cancelTimer = this.#clock.setTimeout(abort, Math.min(left, this.#election.renewDeadlineMs / 2))
+    signal.addEventListener('abort', abort, { once: true })
+    const cancel = (): void => {
+      cancelTimer()
+      signal.removeEventListener('abort', abort)
+    }
+    return { deadline: controller.signal, cancel }
+  }
+
+  #now(): string {
+    return microTime(new Date(this.#clock.now()))
+  }
+}

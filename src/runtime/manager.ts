@@ -1,0 +1,199 @@
+/**
+ * The life of an operator process: caches, election, controllers, servers; started in that order, stopped in reverse.
+ *
+ * Guarantees
+ * - Controllers run only after every cache has synced and, where there is an election, only while this process leads.
+ * - Every write through `client` passes the gate: without the lead it is refused (see `gate.ts`).
+ * - When the lead is lost, all reconciles are aborted at once and `run` rejects: the process should exit and begin
+ *   again as a contender. When the signal aborts, `run` resolves within `shutdownMs` plus a few seconds.
+ * - The lease is released only when certainly nothing writes any more; otherwise it is left to expire.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Client } from '../kube/client.ts'
+import type { Call, Interceptor } from '../kube/interceptor.ts'
+import { ControllerBuilder } from './builder.ts'
+import { Caches } from './caches.ts'
+import { type Clock, sleep, systemClock } from './clock.ts'
+import type { Controller } from './controller.ts'
+import { RuntimeError } from './errors.ts'
+import { EventRecorder } from './events.ts'
+import { writeGate } from './gate.ts'
+import { Health } from './health.ts'
+import { type LeaderElection, LeaderElector } from './leader.ts'
+import type { Logger } from './log.ts'
+import { RuntimeMetrics } from './metrics.ts'
+import { serve } from './server.ts'
+import { WorkQueue } from './workqueue.ts'
+import { WriteLog } from './write-log.ts'
+
+export interface ManagerOptions {
+  /** The name of the program: who reports events. */
+  readonly name: string
+  /** Builds the client. The manager brings interceptors that must be in it: metrics, and the gate for writes. */
+  readonly connect: (interceptors: Interceptor[]) => Client
+  readonly log: Logger
+  /** Without it this process always leads. */
+  readonly leaderElection?: Omit<LeaderElection, 'identity'> & { readonly identity?: string }
+  /** Where to serve `/healthz`, `/readyz` and `/metrics`; without it nothing listens. */
+  readonly server?: { readonly port: number; readonly host?: string }
+  /** How long running reconciles may take to finish at shutdown. */
+  readonly shutdownMs?: number
+  readonly clock?: Clock
+}
+
+/** How long the last events may take to be sent. */
+const FLUSH_MS = 1_000
+
+export class Manager {
+  readonly identity: string
+  readonly client: Client
+  readonly caches: Caches
+  readonly recorder: EventRecorder
+  readonly health = new Health()
+  readonly metrics: RuntimeMetrics
+  readonly clock: Clock
+  readonly log: Logger
+  readonly #shutdownMs: number
+  readonly #server: ManagerOptions['server']
+  readonly #elector: LeaderElector | undefined
+  readonly #controllers: Controller[] = []
+  readonly #queues = new Map<string, WorkQueue>()
+
+  constructor(options: ManagerOptions) {
+    const { name, connect, log, leaderElection, clock = systemClock } = options
+    this.clock = clock
+    this.log = log
+    this.#shutdownMs = options.shutdownMs ?? 20_000
+    this.#server = options.server
+    this.identity = leaderElection?.identity ?? `${hostname()}_${randomUUID()}`
+    this.metrics = new RuntimeMetrics(clock)
+    this.client = connect([this.#gate(leaderElection), this.metrics.interceptor])
+    this.caches = new Caches({ client: this.client, log, metrics: this.metrics })
+    const { client, metrics, identity } = this
+    this.recorder = new EventRecorder({ client, clock, log, metrics, controller: name, instance: identity })
+    this.#elector = leaderElection && new LeaderElector({ ...leaderElection, identity }, { client, clock, log })
+    this.#registerGauges()
+    this.#registerChecks()
+  }
+
+  /** Whether this process may act now: always, if there is no election. */
+  get isLeading(): boolean {
+    return this.#elector?.isLeading ?? true
+  }
+
+  /** Begins a controller; `reconcile` at the end of the chain completes it. */
+  controller(name: string): ControllerBuilder {
+    const { client, caches, clock, log, metrics } = this
+    const queue = new WorkQueue({ clock })
+    this.#queues.set(name, queue)
+    const deps = { name, queue, client, caches, clock, log, metrics, writes: new WriteLog(caches, clock) }
+    return new ControllerBuilder(deps, (controller) => this.#controllers.push(controller))
+  }
+
+  /** Runs until the signal aborts (resolves), or the lead is lost or a cache cannot go on (rejects). */
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = new AbortController()
+    const onAbort = (): void => stop.abort()
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    const caches = new AbortController()
+    const closeServer = await this.#listen()
+    try {
+      const { synced, ended } = this.caches.start(caches.signal)
+      // A watch heals itself, so an end before we ask for it is a defect: stop in order, then say so.
+      const failure = ended.then(() => undefined).catch((error: unknown) => (stop.abort(), { error }))
+      await this.#act(synced, stop.signal)
+      caches.abort()
+      const failed = await failure
+      if (failed) throw failed.error
+    } finally {
+      caches.abort()
+      signal.removeEventListener('abort', onAbort)
+      await closeServer()
+      await this.client.close()
+    }
+  }
+
+  async #act(synced: Promise<void>, signal: AbortSignal): Promise<void> {
+    await Promise.race([synced, aborted(signal)])
+    if (!signal.aborted) await this.#elector?.acquire(signal)
+    if (!signal.aborted) await this.#lead(signal)
+  }
+
+  async #listen(): Promise<() => Promise<void>> {
+    const { health, metrics } = this
+    const server = this.#server && (await serve({ ...this.#server, health, metrics }))
+    const endLoopWatch = metrics.watchEventLoop()
+    return async () => {
+      endLoopWatch()
+      await server?.close()
+    }
+  }
+
+  async #lead(signal: AbortSignal): Promise<void> {
+    for (const controller of this.#controllers) controller.start()
+    this.log.info({ controllers: this.#controllers.map(({ name }) => name) }, 'controllers started')
+    const renewing = new AbortController()
+    const holding = this.#elector?.hold(renewing.signal)
+    const end = await Promise.race([holding ?? new Promise<never>(() => undefined), aborted(signal)])
+    if (end === 'lost') return this.#surrender()
+    const finished = await this.#stopControllers()
+    renewing.abort()
+    await holding
+    if (finished) await this.#elector?.release()
+  }
+
+  async #surrender(): Promise<never> {
+    const lost = new RuntimeError('NotLeading', 'the lease was lost')
+    for (const controller of this.#controllers) controller.abort(lost)
+    await Promise.all(this.#controllers.map((controller) => controller.stop(0)))
+    throw lost
+  }
+
+  async #stopControllers(): Promise<boolean> {
+    const finished = await Promise.all(this.#controllers.map((controller) => controller.stop(this.#shutdownMs)))
+    await Promise.race([this.recorder.flush(), sleep(this.clock, FLUSH_MS)])
+    return finished.every(Boolean)
+  }
+
+  #gate(election: ManagerOptions['leaderElection']): Interceptor {
+    const lease = election?.lease
+    const isOurLease = ({ resource, namespace, name = lease?.name }: Call): boolean =>
+      resource?.plural === 'leases' && namespace === lease?.namespace && name === lease?.name
+    return writeGate({ mayWrite: () => this.isLeading, exempt: isOurLease })
+  }
+
+  #registerChecks(): void {
+    this.health.addReadyCheck('caches', () => {
+      const waiting = this.caches.unsynced()
+      return waiting.length === 0 ? undefined : `waiting for ${waiting.join(', ')}`
+    })
+  }
+
+  #registerGauges(): void {
+    const { metrics } = this
+    const queues = (read: (queue: WorkQueue) => number) => () =>
+      [...this.#queues].map(([controller, queue]) => [{ controller }, read(queue)] as const)
+    const labelNames = ['controller'] as const
+    const depth = { name: 'workqueue_depth', help: 'Keys that wait for a worker', labelNames }
+    const active = { name: 'workqueue_active', help: 'Keys being reconciled', labelNames }
+    const leading = { name: 'leader_election_leading', help: '1 while this process leads', labelNames: [] as const }
+    metrics.gauge(
+      depth,
+      queues((queue) => queue.depth),
+    )
+    metrics.gauge(
+      active,
+      queues((queue) => queue.active),
+    )
+    metrics.gauge(leading, () => [[{}, this.isLeading ? 1 : 0]])
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<'stopped'> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve('stopped')
+    signal.addEventListener('abort', () => resolve('stopped'), { once: true })
+  })
+}

@@ -1,0 +1,23 @@
+/** Who controls an object: the one owner reference with `controller: true`, told apart by uid. */
+import type { KubeObject, OwnerReference } from '../kube/object.ts'
+
+export function controllerReference(owner: KubeObject): OwnerReference {
+  const { apiVersion, kind, metadata } = owner
+  if (metadata.uid === undefined) throw new Error(`${kind} ${metadata.name} has no uid: only a stored object can own`)
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
+}
+
+export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
+  const { uid } = owner.metadata
+  return object.metadata.ownerReferences?.some((reference) => reference.controller && reference.uid === uid) ?? false
+}
+
+/** The object as a child: in the owner's namespace, controlled by it. Nothing is ever owned across namespaces. */
+export function controlled<T extends KubeObject>(object: T, owner: KubeObject): T {
+  const namespace = object.metadata.namespace ?? owner.metadata.namespace
+  if (owner.metadata.namespace !== undefined && namespace !== owner.metadata.namespace) {
+    throw new Error(`${object.kind} ${object.metadata.name} is not in the namespace of its owner`)
+  }
+  const ownerReferences = [controllerReference(owner)]
+  return { ...object, metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }), ownerReferences } }
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { keyString } from '../kube/object.ts'
+import { FakeClock } from './fake-clock.ts'
+import { type Priority, WorkQueue } from './workqueue.ts'
+
+const key = (namespace: string, name: string) => ({ namespace, name })
+
+function queueOnFakeTime() {
+  const clock = new FakeClock()
+  const backoff = { baseMs: 100, factor: 2, maxMs: 1_000, jitter: 0 }
+  return { clock, queue: new WorkQueue({ clock, backoff, random: () => 0 }) }
+}
+
+/** Takes everything that is ready, in order. */
+async function drain(queue: WorkQueue): Promise<string[]> {
+  const taken: string[] = []
+  while (queue.depth > 0) {
+    const item = await queue.take()
+    if (!item) break
+    taken.push(keyString(item.key))
+    queue.done(item.key)
+  }
+  return taken
+}
+
+test('a key added many times is one piece of work', async () => {
+  const { queue } = queueOnFakeTime()
+  for (let times = 0; times < 100; times++) queue.add(key('a', 'one'))
+  assert.deepEqual(await drain(queue), ['a/one'])
+})
+
+test('a key added while it is worked on is handed out once more, after done', async () => {
+  const { queue } = queueOnFakeTime()
+  queue.add(key('a', 'one'))
+  const first = await queue.take()
+  queue.add(key('a', 'one'))
+  queue.add(key('a', 'one'))
+  assert.equal(queue.depth, 0)
+  queue.done(first!.key)
+  assert.deepEqual(await drain(queue), ['a/one'])
+})
+
+test('with five thousand keys of one namespace queued, the key of another is served next', async () => {
+  const { queue } = queueOnFakeTime()
+  for (let number = 0; number < 5_000; number++) queue.add(key('noisy', `job-${number}`))
+  await queue.take()
+  queue.add(key('quiet', 'job'))
+  assert.equal(keyString((await queue.take())!.key), 'quiet/job')
+})
+
+test('namespaces take turns, and within one the first come is the first served', async () => {
+  const { queue } = queueOnFakeTime()
+  for (const name of ['1', '2', '3']) queue.add(key('a', name))
+  for (const name of ['1', '2']) queue.add(key('b', name))
+  queue.add(key('c', '1'))
+  assert.deepEqual(await drain(queue), ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3'])
+})
+
+test('a user change goes before background work, and lifts its own key out of it', async () => {
+  const { queue } = queueOnFakeTime()
+  queue.add(key('a', 'resync-1'), 'background')
+  queue.add(key('a', 'resync-2'), 'background')
+  queue.add(key('a', 'changed'))
+  queue.add(key('a', 'resync-2'))
+  assert.deepEqual(await drain(queue), ['a/changed', 'a/resync-2', 'a/resync-1'])
+})
+
+test('background work is not starved by a stream of user changes', async () => {
+  const { queue } = queueOnFakeTime()
+  queue.add(key('a', 'resync'), 'background')
+  let takes = 0
+  for (let served = ''; served !== 'a/resync'; takes++) {
+    queue.add(key('a', `change-${takes}`))
+    const item = await queue.take()
+    served = keyString(item!.key)
+    queue.done(item!.key)
+  }
+  assert.ok(takes <= 10, `served after ${takes} takes`)
+})
+
+test('a delayed add fires on time, once, and the earliest wins', async () => {
+  const { queue, clock } = queueOnFakeTime()
+  queue.addAfter(key('a', 'one'), 500)
+  queue.addAfter(key('a', 'one'), 200)
+  queue.addAfter(key('a', 'one'), 900)
+  clock.advance(199)
+  assert.equal(queue.depth, 0)
+  clock.advance(1)
+  assert.deepEqual(await drain(queue), ['a/one'])
+  clock.advance(10_000)
+  assert.equal(queue.depth, 0)
+})
+
+test('taking a key cancels its delayed add: the reconcile decides anew', async () => {
+  const { queue, clock } = queueOnFakeTime()
+  queue.addAfter(key('a', 'one'), 500)
+  queue.add(key('a', 'one'))
+  assert.deepEqual(await drain(queue), ['a/one'])
+  assert.equal(clock.pendingTimers, 0)
+})
+
+test('retries of a key grow apart until it is forgotten', () => {
+  const { queue, clock } = queueOnFakeTime()
+  const delays = Array.from({ length: 6 }, () => {
+    const delay = queue.retry(key('a', 'one'))
+    clock.advance(delay)
+    return delay
+  })
+  assert.deepEqual(delays, [100, 200, 400, 800, 1_000, 1_000])
+  queue.forget(key('a', 'one'))
+  assert.equal(queue.retry(key('a', 'one')), 100)
+})
+
+test('waiting takers are served as keys come, and let go when the queue closes', async () => {
+  const { queue } = queueOnFakeTime()
+  const [first, second] = [queue.take(), queue.take()]
+  queue.add(key('a', 'one'))
+  assert.equal((await first)?.key.name, 'one')
+  queue.close()
+  assert.equal(await second, undefined)
+  queue.add(key('a', 'two'))
+  assert.equal(await queue.take(), undefined)
+})
+
+type Command =
+  | { do: 'add'; key: number; priority: Priority }
+  | { do: 'addAfter'; key: number; ms: number }
+  | { do: 'retry'; key: number }
+  | { do: 'take' }
+  | { do: 'done'; nth: number }
+  | { do: 'advance'; ms: number }
+
+const anyKey = fc.nat(7)
+const commands = fc.array(
+  fc.oneof(
+    fc.record({ do: fc.constant('add'), key: anyKey, priority: fc.constantFrom('user', 'background') }),
+    fc.record({ do: fc.constant('addAfter'), key: anyKey, ms: fc.nat(2_000) }),
+    fc.record({ do: fc.constant('retry'), key: anyKey }),
+    fc.record({ do: fc.constant('take') }),
+    fc.record({ do: fc.constant('done'), nth: fc.nat(7) }),
+    fc.record({ do: fc.constant('advance'), ms: fc.nat(2_000) }),
+  ) as fc.Arbitrary<Command>,
+  { maxLength: 80 },
+)
+
+test('property: never the same key twice at once, and nothing added is lost', async () => {
+  await fc.assert(
+    fc.asyncProperty(commands, async (script) => {
+      const { queue, clock } = queueOnFakeTime()
+      const working = new Set<string>()
+      const owed = new Set<string>()
+      const names = (number: number) => key(`ns-${number % 3}`, `key-${number}`)
+      const take = async (): Promise<void> => {
+        const item = await queue.take()
+        const id = keyString(item!.key)
+        assert.ok(!working.has(id), `${id} was handed out twice`)
+        working.add(id)
+        owed.delete(id)
+      }
+      const finish = (id: string): void => {
+        const [namespace = '', name = ''] = id.split('/')
+        working.delete(id)
+        queue.done(key(namespace, name))
+      }
+      for (const command of script) {
+        if (command.do === 'take' && queue.depth > 0) await take()
+        if (command.do === 'done' && working.size > 0) finish([...working][command.nth % working.size]!)
+        if (command.do === 'advance') clock.advance(command.ms)
+        if ('key' in command) {
+          const target = names(command.key)
+          owed.add(keyString(target))
+          if (command.do === 'add') queue.add(target, command.priority)
+          if (command.do === 'addAfter') queue.addAfter(target, command.ms)
+          if (command.do === 'retry') queue.retry(target)
+        }
+      }
+      while (owed.size > 0 || working.size > 0) {
+        for (const id of working) finish(id)
+        clock.advance(10_000)
+        if (owed.size > 0) assert.ok(queue.depth > 0, `lost: ${[...owed].join(', ')}`)
+        while (queue.depth > 0) await take()
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('property: the wait of a key is bounded by the number of busy namespaces, not of keys', async () => {
+  const load = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 })
+  await fc.assert(
+    fc.asyncProperty(load, async (keysPerNamespace) => {
+      const { queue } = queueOnFakeTime()
+      keysPerNamespace.forEach((count, namespace) => {
+        for (let name = 0; name < count; name++) queue.add(key(`busy-${namespace}`, String(name)))
+      })
+      queue.add(key('quiet', 'one'))
+      const order = await drain(queue)
+      assert.ok(order.indexOf('quiet/one') <= keysPerNamespace.length)
+    }),
+  )
+})

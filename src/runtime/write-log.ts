@@ -1,0 +1,114 @@
+/**
+ * What each key's reconciles have written and the caches have not yet shown: the memory behind read-your-writes.
+ * A write whose reply was lost is not known here; that reconcile has failed, and deterministic names, uids and resource
+ * versions make its repetition safe.
+ */
+import type { Client, WriteOptions } from '../kube/client.ts'
+import { apiVersionOf, keyString, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
+import type { Write } from './cache.ts'
+import type { Caches } from './caches.ts'
+import { backoffMs, type BackoffPolicy } from './backoff.ts'
+import type { Clock } from './clock.ts'
+
+interface Pending {
+  readonly writes: Set<{ readonly kind: string; isSeen(): boolean }>
+  readonly since: number
+  checks: number
+}
+
+export interface Staleness {
+  /** Kinds whose cache is behind. */
+  readonly kinds: readonly string[]
+  readonly forMs: number
+  /** When it is worth looking again. */
+  readonly checkAfterMs: number
+}
+
+const CHECKS: BackoffPolicy = { baseMs: 10, factor: 2, maxMs: 1_000, jitter: 0.2 }
+
+export class WriteLog {
+  readonly #caches: Caches
+  readonly #clock: Clock
+  readonly #pending = new Map<string, Pending>()
+
+  constructor(caches: Caches, clock: Clock) {
+    this.#caches = caches
+    this.#clock = clock
+  }
+
+  /** Undefined when the caches have seen all that was written for this key; else how far behind they are. */
+  staleness(key: ObjectKey, random: number): Staleness | undefined {
+    const pending = this.#pending.get(keyString(key))
+    if (!pending) return undefined
+    for (const write of pending.writes) if (write.isSeen()) pending.writes.delete(write)
+    if (pending.writes.size === 0) return void this.#pending.delete(keyString(key))
+    pending.checks += 1
+    return {
+      kinds: [...new Set([...pending.writes].map(({ kind }) => kind))],
+      forMs: this.#clock.monotonic() - pending.since,
+      checkAfterMs: backoffMs(CHECKS, pending.checks, random),
+    }
+  }
+
+  /** Notes a write for the key, if there is a cache that can show it. */
+  note(key: ObjectKey, resource: Resource, write: Write): void {
+    const cache = this.#cacheOf(resource)
+    if (!cache || cache.hasSeen(write)) return
+    const id = keyString(key)
+    const pending = this.#pending.get(id) ?? { writes: new Set(), since: this.#clock.monotonic(), checks: 0 }
+    pending.writes.add({ kind: resource.kind, isSeen: () => cache.hasSeen(write) })
+    this.#pending.set(id, pending)
+  }
+
+  /** A client that notes every write it makes as one of this key. */
+  clientFor(key: ObjectKey, client: Client): Client {
+    const wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T): T => {
+      const { uid, resourceVersion } = object.metadata
+      if (uid && resourceVersion && !options?.dryRun) this.note(key, resource, { uid, resourceVersion })
+      return object
+    }
+    const removed = (resource: Resource, target: ObjectKey, known?: string): void => {
+      const uid = known ?? this.#cacheOf(resource)?.get(target)?.metadata.uid
+      if (uid !== undefined) this.note(key, resource, { uid, deleted: true })
+    }
+    return notingClient(client, wrote, removed)
+  }
+
+  #cacheOf(resource: Resource): ReturnType<Caches['holding']> {
+    return this.#caches.holding({ apiVersion: apiVersionOf(resource), kind: resource.kind })
+  }
+}
+
+type Wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T) => T
+type Removed = (resource: Resource, key: ObjectKey, uid?: string) => void
+
+const podResource: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
+
+function notingClient(client: Client, wrote: Wrote, removed: Removed): Client {
+  return {
+    server: client.server,
+    get: (resource, key, options) => client.get(resource, key, options),
+    list: (resource, options) => client.list(resource, options),
+    pages: (resource, options) => client.pages(resource, options),
+    logs: (pod, options) => client.logs(pod, options),
+    streamLogs: (pod, options) => client.streamLogs(pod, options),
+    openWatch: (resource, options) => client.openWatch(resource, options),
+    request: (call, options) => client.request(call, options),
+    close: () => client.close(),
+    create: async (resource, object, options) =>
+      wrote(resource, options, await client.create(resource, object, options)),
+    update: async (resource, object, options) =>
+      wrote(resource, options, await client.update(resource, object, options)),
+    patch: async (resource, key, patch, options) =>
+      wrote(resource, options, await client.patch(resource, key, patch, options)),
+    apply: async (resource, object, options) => wrote(resource, options, await client.apply(resource, object, options)),
+    delete: async (resource, key, options) => {
+      await client.delete(resource, key, options)
+      if (!options?.dryRun) removed(resource, key, options?.uid)
+    },
+    evict: async (pod, options) => {
+      await client.evict(pod, options)
+      if (!options?.dryRun) removed(podResource, pod, options?.uid)
+    },
+  }
+}
