@@ -1,0 +1,8 @@
+/** Configuration that cannot be used. `where` leads to the field to change: file, context, user, field. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  constructor(where: readonly string[], problem: string, cause?: unknown) {
+    super(`${where.join(': ')}: ${problem}`, cause === undefined ? undefined : { cause })
+  }
+}
