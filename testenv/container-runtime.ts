@@ -13,51 +13,41 @@ import { subdirectory } from './run-directory.ts'
 const BUSYBOX = '/bin/busybox'
 const PAUSE_IMAGE = 'testenv/pause:1'
 
-export class ContainerRuntime {
-  readonly component: Component
-  readonly socket: string
-  readonly #machine: Machine
-  readonly #binaries: Binaries
+export function containerdComponent(
+  runDirectory: string,
+  machine: Machine,
+  binaries: Binaries,
+  onDeath: (error: Error) => void,
+): Component {
+  const config = join(runDirectory, 'containerd.toml')
+  writeFileSync(config, containerdConfig(runDirectory, binaries, writeCniConfig(runDirectory, machine, binaries)))
+  return new Component(
+    runDirectory,
+    {
+      name: 'containerd',
+      command: machine.inside([binaries.path('containerd'), '--config', config]),
+      env: { PATH: `${dirname(binaries.path('containerd'))}:${process.env['PATH']}` },
+      ready: async () => (await ctr(binaries, runDirectory, 'version')).includes('Server'),
+    },
+    onDeath,
+  )
+}
 
-  constructor(runDirectory: string, machine: Machine, binaries: Binaries, onDeath: (error: Error) => void) {
-    this.#machine = machine
-    this.#binaries = binaries
-    this.socket = join(runDirectory, 'containerd.sock')
-    const config = join(runDirectory, 'containerd.toml')
-    writeFileSync(
-      config,
-      containerdConfig(runDirectory, this.socket, binaries, writeCniConfig(runDirectory, machine, binaries)),
-    )
-    this.component = new Component(
-      runDirectory,
-      {
-        name: 'containerd',
-        command: machine.inside([binaries.path('containerd'), '--config', config]),
-        env: { PATH: `${dirname(binaries.path('containerd'))}:${process.env['PATH']}` },
-        ready: async () => (await this.#ctr('version')).includes('Server'),
-      },
-      onDeath,
-    )
-  }
+/** Imports an image into the node of a run; the socket is all it takes, so any process can do it. */
+export async function loadImage(binaries: Binaries, runDirectory: string, image: Image): Promise<void> {
+  await ctr(binaries, runDirectory, 'images', 'import', '--local', image.archive)
+}
 
-  async start(): Promise<void> {
-    await this.component.start()
-    await this.load(await pauseImage())
-  }
+async function ctr(binaries: Binaries, runDirectory: string, ...args: string[]): Promise<string> {
+  return runCommand([binaries.path('ctr'), '--address', socketOf(runDirectory), '--namespace', 'k8s.io', ...args])
+}
 
-  async load(image: Image): Promise<void> {
-    await this.#ctr('images', 'import', '--local', image.archive)
-  }
-
-  async #ctr(...args: string[]): Promise<string> {
-    return runCommand(
-      this.#machine.inside([this.#binaries.path('ctr'), '--address', this.socket, '--namespace', 'k8s.io', ...args]),
-    )
-  }
+export function socketOf(runDirectory: string): string {
+  return join(runDirectory, 'containerd.sock')
 }
 
 /** What holds a pod's namespaces open: a process that does nothing. */
-async function pauseImage(): Promise<Image> {
+export async function pauseImage(): Promise<Image> {
   return buildImage({
     name: PAUSE_IMAGE,
     files: { '/pause': { copyOf: BUSYBOX, mode: 0o755 }, '/bin/sleep': { linkTo: '/pause' } },
@@ -65,12 +55,7 @@ async function pauseImage(): Promise<Image> {
   })
 }
 
-function containerdConfig(
-  runDirectory: string,
-  socket: string,
-  binaries: Binaries,
-  cniDirectories: CniDirectories,
-): string {
+function containerdConfig(runDirectory: string, binaries: Binaries, cniDirectories: CniDirectories): string {
   const directory = (...parts: string[]): string => JSON.stringify(subdirectory(runDirectory, 'containerd', ...parts))
   return `
 version = 3
@@ -79,7 +64,7 @@ state = ${directory('state')}
 disabled_plugins = ["io.containerd.nri.v1.nri", "io.containerd.tracing.processor.v1.otlp", "io.containerd.internal.v1.tracing"]
 
 [grpc]
-  address = ${JSON.stringify(socket)}
+  address = ${JSON.stringify(socketOf(runDirectory))}
 
 [plugins.'io.containerd.internal.v1.opt']
   path = ${directory('opt')}

@@ -11,6 +11,7 @@ import { runCommand } from './command.ts'
 import { Component } from './component.ts'
 import { answersOk } from './http-probe.ts'
 import { type Identity, writeKubeconfig } from './kubeconfig.ts'
+import { type Kubectl, kubectlFor } from './kubectl.ts'
 import { Pki } from './pki.ts'
 import { freePorts } from './ports.ts'
 import { type RunOptions, startRun } from './run.ts'
@@ -38,8 +39,7 @@ export interface ControlPlane {
   readonly scheduler: Component
   /** The kubeconfig of any identity, signed by the cluster's CA. */
   kubeconfigFor(identity: Identity): string
-  kubectl(...args: string[]): Promise<string>
-  create(object: object): Promise<void>
+  readonly kubectl: Kubectl
   etcdctl(...args: string[]): Promise<string>
   stop(): Promise<void>
 }
@@ -73,6 +73,7 @@ class LocalControlPlane implements ControlPlane {
   readonly apiserver: Component
   readonly controllerManager: Component
   readonly scheduler: Component
+  readonly kubectl: Kubectl
   readonly #binaries: Binaries
   readonly #etcdUrl: string
 
@@ -98,6 +99,7 @@ class LocalControlPlane implements ControlPlane {
     this.server = `https://${address}:${apiPort}`
     this.pki = new Pki(runDirectory)
     this.kubeconfig = this.kubeconfigFor({ name: 'admin', organization: 'system:masters' })
+    this.kubectl = kubectlFor(binaries, this.kubeconfig)
     this.etcd = component('etcd', this.#etcdFlags(peerPort), `${this.#etcdUrl}/health`)
     this.apiserver = component(
       'kube-apiserver',
@@ -126,16 +128,6 @@ class LocalControlPlane implements ControlPlane {
 
   kubeconfigFor(identity: Identity): string {
     return writeKubeconfig(this.runDirectory, this.pki, this.server, identity)
-  }
-
-  async kubectl(...args: string[]): Promise<string> {
-    return runCommand([this.#binaries.path('kubectl'), '--kubeconfig', this.kubeconfig, ...args])
-  }
-
-  async create(object: object): Promise<void> {
-    await runCommand([this.#binaries.path('kubectl'), '--kubeconfig', this.kubeconfig, 'create', '-f', '-'], {
-      input: JSON.stringify(object),
-    })
   }
 
   async etcdctl(...args: string[]): Promise<string> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -29,7 +30,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, what
 
 /** The lock appears together with its holder's pid: a link to a file that is already written. */
 async function tryLock(path: string): Promise<boolean> {
-  const mine = `${path}.${process.pid}`
+  const mine = `${path}.${randomUUID()}`
   await writeFile(mine, String(process.pid))
   try {
     await link(mine, path)

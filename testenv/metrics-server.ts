@@ -31,7 +31,7 @@ export async function startMetricsServer(
   const command = machine.inside([binaries.path(NAME), ...flags])
   const ready = (): Promise<boolean> => answersOk(`https://${machine.nodeAddress}:${PORT}/livez`)
   const component = await new Component(plane.runDirectory, { name: NAME, command, ready }, onDeath).start()
-  for (const object of aggregation(machine.nodeAddress)) await plane.create(object)
+  await plane.kubectl.with(aggregation(machine.nodeAddress), 'create')
   return component
 }
 

@@ -11,7 +11,7 @@ import { stringify } from 'yaml'
 import type { Binaries } from './binaries.ts'
 import { cgroupName, createCgroups } from './cgroup.ts'
 import { Component } from './component.ts'
-import { ContainerRuntime } from './container-runtime.ts'
+import { containerdComponent, loadImage, pauseImage, socketOf } from './container-runtime.ts'
 import type { ControlPlane } from './control-plane.ts'
 import { answersOk } from './http-probe.ts'
 import type { Image } from './image.ts'
@@ -27,7 +27,6 @@ export class Node {
   readonly kubelet: Component
   readonly kubeProxy: Component
   readonly coredns: Component
-  readonly #runtime: ContainerRuntime
   readonly #plane: ControlPlane
   readonly #machine: Machine
   readonly #binaries: Binaries
@@ -39,15 +38,15 @@ export class Node {
     this.#binaries = binaries
     this.#onDeath = onDeath
     createCgroups(plane.runDirectory)
-    this.#runtime = new ContainerRuntime(plane.runDirectory, machine, binaries, onDeath)
-    this.containerd = this.#runtime.component
+    this.containerd = containerdComponent(plane.runDirectory, machine, binaries, onDeath)
     this.kubelet = this.#kubelet()
     this.kubeProxy = this.#kubeProxy()
     this.coredns = this.#coredns()
   }
 
   async start(): Promise<void> {
-    await this.#runtime.start()
+    await this.containerd.start()
+    await this.load(await pauseImage())
     await Promise.all([this.kubelet.start(), this.kubeProxy.start(), this.coredns.start()])
   }
 
@@ -58,7 +57,7 @@ export class Node {
 
   /** Makes an image known to the node under its name; pods use it with `imagePullPolicy: IfNotPresent` or `Never`. */
   async load(image: Image): Promise<void> {
-    await this.#runtime.load(image)
+    await loadImage(this.#binaries, this.#plane.runDirectory, image)
   }
 
   /** Offers GPUs to the scheduler: real scheduling, no hardware. To be repeated after a restart of the kubelet. */
@@ -119,7 +118,7 @@ export class Node {
       clusterDomain: 'cluster.local',
       clusterDNS: [nodeAddress],
       resolvConf: this.#write('resolv.conf', `nameserver ${nodeAddress}\n`),
-      containerRuntimeEndpoint: `unix://${this.#runtime.socket}`,
+      containerRuntimeEndpoint: `unix://${socketOf(runDirectory)}`,
       cgroupDriver: 'cgroupfs',
       cgroupRoot: `/${cgroupName(runDirectory)}`,
       failCgroupV1: false,

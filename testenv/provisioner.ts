@@ -25,7 +25,10 @@ interface Claim extends KubeObject {
 }
 
 interface Volume extends KubeObject {
-  readonly spec: { readonly hostPath?: { readonly path: string }; readonly [field: string]: unknown }
+  readonly spec: {
+    readonly hostPath?: { readonly path: string; readonly type?: string }
+    readonly [field: string]: unknown
+  }
   readonly status?: { readonly phase?: string }
 }
 

@@ -19,7 +19,7 @@ const storageClass = {
 }
 
 export async function startStorage(plane: ControlPlane, onDeath: (error: Error) => void): Promise<Component> {
-  await plane.create(storageClass)
+  await plane.kubectl.with([storageClass], 'create')
   const ready = join(plane.runDirectory, 'provisioner-ready')
   const volumes = subdirectory(plane.runDirectory, 'volumes')
   const kubeconfig = plane.kubeconfigFor({ name: 'provisioner', organization: 'system:masters' })

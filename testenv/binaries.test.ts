@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+
+import { runc } from './assets.ts'
+import { areAtHand, provideBinaries } from './binaries.ts'
+
+function setEnv(t: TestContext, values: Record<string, string>): void {
+  const before = { ...process.env }
+  Object.assign(process.env, values)
+  t.after(() => {
+    for (const name of Object.keys(values)) delete process.env[name]
+    Object.assign(process.env, before)
+  })
+}
+
+function emptyDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'assets-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  return directory
+}
+
+test('KUBE_ASSETS comes first', async (t) => {
+  const directory = emptyDirectory(t)
+  writeFileSync(join(directory, 'runc'), '')
+  setEnv(t, { KUBE_ASSETS: directory, XDG_CACHE_HOME: emptyDirectory(t) })
+  assert.ok(areAtHand([runc]))
+  assert.equal((await provideBinaries([runc])).path('runc'), join(directory, 'runc'))
+})
+
+test('when nothing works, one error says what was tried and what to install', async (t) => {
+  setEnv(t, { KUBE_ASSETS: emptyDirectory(t), XDG_CACHE_HOME: emptyDirectory(t), PATH: emptyDirectory(t) })
+  assert.equal(areAtHand([runc]), false)
+  await assert.rejects(provideBinaries([runc]), (error: Error) => {
+    for (const part of [
+      'no Go compiler',
+      'KUBE_ASSETS',
+      'the cache',
+      'testenv/go/runc',
+      'install Go 1.26',
+      'libseccomp-dev',
+    ]) {
+      assert.ok(error.message.includes(part), `${part} in:\n${error.message}`)
+    }
+    return true
+  })
+})
+
+test('a binary nobody asked for is an error that names it', async (t) => {
+  const directory = emptyDirectory(t)
+  writeFileSync(join(directory, 'runc'), '')
+  setEnv(t, { KUBE_ASSETS: directory })
+  const binaries = await provideBinaries([runc])
+  assert.throws(() => binaries.path('kubelet'), /kubelet belongs to none of: runc/)
+})

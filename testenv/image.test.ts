@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+
+import { buildImage, type ImageSpec } from './image.ts'
+
+const spec: ImageSpec = {
+  name: 'test/tiny:1',
+  files: { '/app/run.sh': { text: 'echo hi\n', mode: 0o755 }, '/app/latest': { linkTo: 'run.sh' } },
+  command: ['/app/run.sh'],
+}
+
+/** A cache of its own, so that nothing is there yet. */
+function emptyCache(t: TestContext): void {
+  const directory = mkdtempSync(join(tmpdir(), 'cache-'))
+  const before = process.env['XDG_CACHE_HOME']
+  process.env['XDG_CACHE_HOME'] = directory
+  t.after(() => {
+    if (before === undefined) delete process.env['XDG_CACHE_HOME']
+    else process.env['XDG_CACHE_HOME'] = before
+    rmSync(directory, { recursive: true })
+  })
+}
+
+test('the same content gives the same archive, byte for byte', async (t) => {
+  emptyCache(t)
+  const first = await buildImage(spec)
+  const bytes = readFileSync(first.archive)
+  rmSync(first.archive)
+  const second = await buildImage(spec)
+  assert.equal(second.archive, first.archive)
+  assert.ok(readFileSync(second.archive).equals(bytes))
+})
+
+test('an image that is there is not built again', async (t) => {
+  emptyCache(t)
+  const { archive } = await buildImage(spec)
+  const { mtimeNs } = statSync(archive, { bigint: true })
+  await buildImage(spec)
+  assert.equal(statSync(archive, { bigint: true }).mtimeNs, mtimeNs)
+})
+
+test('other content gives another archive', async (t) => {
+  emptyCache(t)
+  const { archive } = await buildImage(spec)
+  const changed = await buildImage({ ...spec, files: { '/app/run.sh': { text: 'echo ho\n' } } })
+  assert.notEqual(changed.archive, archive)
+})

@@ -1,0 +1,20 @@
+import type { Binaries } from './binaries.ts'
+import { runCommand } from './command.ts'
+
+export interface Kubectl {
+  (...args: string[]): Promise<string>
+  /** Feeds objects to a verb such as `create` or `apply --server-side`. */
+  with(objects: readonly object[], ...args: string[]): Promise<string>
+}
+
+/** kubectl of the cluster's own version, as the identity of a kubeconfig. */
+export function kubectlFor(binaries: Binaries, kubeconfig: string): Kubectl {
+  const command = (args: readonly string[]): string[] => [binaries.path('kubectl'), '--kubeconfig', kubeconfig, ...args]
+  const run = (...args: string[]): Promise<string> => runCommand(command(args))
+  return Object.assign(run, {
+    with: (objects: readonly object[], ...args: string[]): Promise<string> => {
+      const list = { apiVersion: 'v1', kind: 'List', items: objects }
+      return runCommand(command([...args, '-f', '-']), { input: JSON.stringify(list) })
+    },
+  })
+}
