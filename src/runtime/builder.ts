@@ -18,7 +18,7 @@ export interface WatchOptions<T extends KubeObject> {
 export type Mapping<T extends KubeObject> = (object: T) => readonly ObjectKey[]
 
 export interface BuilderDeps extends Omit<ControllerDeps, 'reconciler' | 'primary'> {
-  readonly caches: Caches
+  readonly caches: Pick<Caches, 'of'>
 }
 
 export class ControllerBuilder<P extends KubeObject = KubeObject> {

@@ -3,7 +3,8 @@
  *
  * Guarantees
  * - After `synced`, the cache is a state that the server had, at most as old as the watch is behind. It never moves
- *   back: an older version of an object never replaces a newer one.
+ *   back: an older version of an object never replaces a newer one, unless the watch reports that the server's whole
+ *   history has been rewound (etcd restored from a backup) by a list older than what was known.
  * - Objects are told apart by uid. A name that was deleted and created again, even unseen across a relist, arrives as
  *   `delete` then `add`; a late deletion of the old object leaves the new one alone.
  * - Read-your-writes: `hasSeen(write)` says whether a write that this process made is reflected here. The controller
@@ -12,13 +13,13 @@
  * - Objects are frozen in meaning: shared by all readers, trimmed of `managedFields`. Nobody may change them.
  *
  * Assumptions
- * - Resource versions grow within the life of a cluster. After etcd is restored from a backup, restart the process.
- * - The watch delivers in the order of the server, and heals itself (`kube/watch.ts`).
+ * - The watch delivers in the order of the server, refuses stale lists, and heals itself (`kube/watch.ts`).
  */
 import type { KubeObject, ObjectKey, Resource } from '../kube/object.ts'
+import { isOlder } from '../kube/resource-version.ts'
 import type { WatchUpdate } from '../kube/watch.ts'
 import type { Logger } from './log.ts'
-import { type Change, type IndexFunction, isLater, Store, versionOf } from './store.ts'
+import { type Change, type IndexFunction, Store, versionOf } from './store.ts'
 
 export interface CacheOptions<T extends KubeObject> {
   readonly resource: Resource<T>
@@ -53,6 +54,7 @@ export class Cache<T extends KubeObject = KubeObject> {
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #resourceVersion = '0'
+  #rewinds = 0
 
   constructor(options: CacheOptions<T>) {
     this.resource = options.resource
@@ -114,8 +116,13 @@ export class Cache<T extends KubeObject = KubeObject> {
   hasSeen(write: Write): boolean {
     const known = this.#store.byUid(write.uid)
     if (write.deleted) return known === undefined || known.metadata.deletionTimestamp !== undefined
-    const reached = (version: string): boolean => !isLater(write.resourceVersion, version)
+    const reached = (version: string): boolean => !isOlder(version, write.resourceVersion)
     return reached(this.#resourceVersion) || (known !== undefined && reached(versionOf(known)))
+  }
+
+  /** Counts how often the server's history was rewound: a write from before may have been undone and is waited for in vain. */
+  get epoch(): number {
+    return this.#rewinds
   }
 
   /** The object as this cache would keep it. */
@@ -123,14 +130,17 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#trim(object)
   }
 
-  /** Follows a watch until it ends, which it does when its signal aborts. */
-  async follow(updates: AsyncIterable<WatchUpdate<T>>): Promise<void> {
-    for await (const update of updates) this.#take(update)
+  /**
+   * Follows a watch until it ends, which it does when its signal aborts. The watch is given the trim, so that what
+   * nobody needs is dropped as soon as it is decoded.
+   */
+  async follow(watch: (trim: (object: T) => T) => AsyncIterable<WatchUpdate<T>>): Promise<void> {
+    for await (const update of watch(this.#trim)) this.#take(update)
   }
 
   #take(update: WatchUpdate<T>): void {
-    const changes = this.#change(update)
     const initial = !this.#hasSynced
+    const changes = this.#change(update)
     this.#advance('object' in update ? versionOf(update.object) : update.resourceVersion)
     for (const change of changes) this.#tell({ ...change, initial })
     if (update.type === 'replace') this.#finishSync()
@@ -139,9 +149,9 @@ export class Cache<T extends KubeObject = KubeObject> {
   #change(update: WatchUpdate<T>): Change<T>[] {
     switch (update.type) {
       case 'replace':
-        return this.#store.replace(update.items.map(this.#trim), update.resourceVersion)
+        return this.#replace(update.items, update.resourceVersion)
       case 'apply':
-        return this.#isNews(update.object) ? this.#store.put(this.#trim(update.object)) : []
+        return this.#isNews(update.object) ? this.#store.put(update.object) : []
       case 'delete':
         return this.#store.delete(update.object)
       case 'bookmark':
@@ -149,13 +159,21 @@ export class Cache<T extends KubeObject = KubeObject> {
     }
   }
 
+  #replace(items: readonly T[], resourceVersion: string): Change<T>[] {
+    if (!isOlder(resourceVersion, this.#resourceVersion)) return this.#store.replace(items)
+    this.#rewinds += 1
+    this.#resourceVersion = resourceVersion
+    this.#log.warn({ kind: this.resource.kind, resourceVersion }, 'the history of the server was rewound')
+    return [...this.#store.clear(), ...this.#store.replace(items)]
+  }
+
   /** Within one kind every change has a later version than all before it; anything else is an echo of the past. */
   #isNews(object: T): boolean {
-    return isLater(versionOf(object), this.#resourceVersion)
+    return isOlder(this.#resourceVersion, versionOf(object))
   }
 
   #advance(resourceVersion: string): void {
-    if (isLater(resourceVersion, this.#resourceVersion)) this.#resourceVersion = resourceVersion
+    if (isOlder(this.#resourceVersion, resourceVersion)) this.#resourceVersion = resourceVersion
   }
 
   #finishSync(): void {

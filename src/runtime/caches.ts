@@ -1,8 +1,9 @@
 /** The caches of a process: one per kind, shared by everybody who reads that kind. */
 import type { Client } from '../kube/client.ts'
 import { apiVersionOf, type KubeObject, type Resource } from '../kube/object.ts'
-import { watch } from '../kube/watch.ts'
+import { watch, type WatchState } from '../kube/watch.ts'
 import { Cache, type CacheOptions } from './cache.ts'
+import { classify } from './errors.ts'
 import type { Logger } from './log.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 
@@ -85,9 +86,19 @@ export class Caches {
       ...(labels && { labels }),
       ...(indexes && { indexes }),
     })
-    const follow = (signal: AbortSignal): Promise<void> => cache.follow(watch(client, resource, { ...scope, signal }))
+    const onState = (state: WatchState): void => this.#noteState(resource.kind, state)
+    const follow = (signal: AbortSignal): Promise<void> =>
+      cache.follow((transform) => watch(client, resource, { ...scope, signal, transform, onState }))
     this.#entries.set(id, { cache: cache as unknown as Cache, follow })
     return cache
+  }
+
+  /** Waiting means that the watch has ended and begins again; in good order, if there is no error. */
+  #noteState(kind: string, state: WatchState): void {
+    if (state.phase !== 'waiting') return
+    const cause = state.error === undefined ? 'ended' : classify(state.error).code
+    this.#deps.metrics.watchRestarted(kind, cause)
+    this.#deps.log.warn({ err: state.error, kind, cause, delayMs: state.delayMs }, 'a watch begins again')
   }
 }
 

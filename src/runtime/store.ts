@@ -3,6 +3,7 @@
  * bookkeeping: `Cache` feeds it and tells the world.
  */
 import { keyOf, keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
+import { isOlder } from '../kube/resource-version.ts'
 
 export type Change<T> =
   | { readonly type: 'add'; readonly object: T }
@@ -59,14 +60,15 @@ export class Store<T extends KubeObject> {
     return known ? [this.#remove(known)] : []
   }
 
-  /**
-   * Makes the store equal to a list that the server made at `resourceVersion`. Deletions come first, so that a name
-   * that changed hands is seen as delete, then add. Whatever is known to be newer than the list stays.
-   */
-  replace(items: readonly T[], resourceVersion: string): Change<T>[] {
+  /** Makes the store equal to a list. Deletions come first, so that a name that changed hands is deleted, then added. */
+  replace(items: readonly T[]): Change<T>[] {
     const listed = new Set(items.map(uidOf))
-    const gone = this.all().filter((known) => !listed.has(uidOf(known)) && !isLater(versionOf(known), resourceVersion))
+    const gone = this.all().filter((known) => !listed.has(uidOf(known)))
     return [...gone.map((object) => this.#remove(object)), ...items.flatMap((item) => this.put(item))]
+  }
+
+  clear(): Change<T>[] {
+    return this.all().map((object) => this.#remove(object))
   }
 
   #add(object: T): Change<T> {
@@ -144,11 +146,6 @@ export function versionOf(object: KubeObject): string {
   return object.metadata.resourceVersion ?? '0'
 }
 
-/** Whether `one` is later than `other`. Versions are integers too long for a number, compared by length, then digits. */
-export function isLater(one: string, other: string): boolean {
-  return one.length === other.length ? one > other : one.length > other.length
-}
-
 function isNewer(one: KubeObject, other: KubeObject): boolean {
-  return isLater(versionOf(one), versionOf(other))
+  return isOlder(versionOf(other), versionOf(one))
 }

@@ -27,11 +27,11 @@ export interface Staleness {
 const CHECKS: BackoffPolicy = { baseMs: 10, factor: 2, maxMs: 1_000, jitter: 0.2 }
 
 export class WriteLog {
-  readonly #caches: Caches
+  readonly #caches: Pick<Caches, 'holding'>
   readonly #clock: Clock
   readonly #pending = new Map<string, Pending>()
 
-  constructor(caches: Caches, clock: Clock) {
+  constructor(caches: Pick<Caches, 'holding'>, clock: Clock) {
     this.#caches = caches
     this.#clock = clock
   }
@@ -56,7 +56,8 @@ export class WriteLog {
     if (!cache || cache.hasSeen(write)) return
     const id = keyString(key)
     const pending = this.#pending.get(id) ?? { writes: new Set(), since: this.#clock.monotonic(), checks: 0 }
-    pending.writes.add({ kind: resource.kind, isSeen: () => cache.hasSeen(write) })
+    const { epoch } = cache
+    pending.writes.add({ kind: resource.kind, isSeen: () => cache.epoch !== epoch || cache.hasSeen(write) })
     this.#pending.set(id, pending)
   }
 
