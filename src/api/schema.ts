@@ -91,6 +91,7 @@ export function strEnum<const V extends string>(
 
 interface IntOrStringOptions extends Documented {
   readonly pattern?: string
+  readonly maxLength?: number
   readonly default?: number | string
 }
 
@@ -102,7 +103,8 @@ export function intOrString(options: IntOrStringOptions): TUnsafe<number | strin
   })
 }
 
-export const quantity = (options: Omit<IntOrStringOptions, 'pattern'>) => intOrString({ pattern: QUANTITY, ...options })
+export const quantity = (options: Omit<IntOrStringOptions, 'pattern'>) =>
+  intOrString({ pattern: QUANTITY, maxLength: 32, ...options })
 
 /** A number, or text that reads as one: what a schema language without union types can say of it. */
 export function numberOrText(options: Documented & { readonly pattern: string }): TUnsafe<number | string> {

@@ -36,7 +36,7 @@ export interface JsonSchema {
 /** The declaration as plain data, with `required` corrected. */
 export function plain(schema: TSchema): JsonSchema {
   const data = JSON.parse(JSON.stringify(schema)) as JsonSchema // eslint-disable-line typescript/no-unsafe-type-assertion -- a TypeBox schema is JSON schema by construction
-  return mapSchema(data, withoutDefaultedInRequired)
+  return mapSchema(data, (node) => withWholeDefault(withoutDefaultedInRequired(node)))
 }
 
 /** What goes into a CustomResourceDefinition. */
@@ -63,6 +63,13 @@ function withoutDefaultedInRequired(node: JsonSchema): JsonSchema {
   const { required, ...rest } = node
   const demanded = required?.filter((name) => node.properties?.[name]?.default === undefined) ?? []
   return demanded.length === 0 ? rest : { ...rest, required: demanded }
+}
+
+/** `default: {}` spelled out with the defaults inside it: rules are tried on a default as it is written. */
+function withWholeDefault(node: JsonSchema): JsonSchema {
+  if (node.default === undefined || node.properties === undefined) return node
+  const inside = Object.entries(node.properties).filter(([, { default: value }]) => value !== undefined)
+  return { ...node, default: Object.fromEntries(inside.map(([name, { default: value }]) => [name, value])) }
 }
 
 function mapValues<A, B>(record: Readonly<Record<string, A>>, change: (value: A) => B): Record<string, B> {
