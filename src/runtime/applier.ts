@@ -6,7 +6,7 @@
  * webhook, that answer is remembered and not fought: it costs one write per process, not one per reconcile.
  */
 import type { Client } from '../kube/client.ts'
-import { type ApiError, isInvalid } from '../kube/errors.ts'
+import { isConflict } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Cache } from './cache.ts'
 import type { Caches } from './caches.ts'
@@ -21,10 +21,10 @@ export interface WriteCall {
 }
 
 /**
- * "Must not exist yet", in a request that could also update. The server sets this field when it creates an object, and
- * refuses to change it on one that exists; there is no other precondition of that kind for server-side apply.
+ * "Must not exist yet", in a request that could also update: the version of an empty store, which no object can have.
+ * The server answers Conflict if there is an object, and creates it if there is none.
  */
-const UNBORN = '1970-01-01T00:00:01Z'
+const UNBORN = '1'
 
 const REMEMBERED = 10_000
 
@@ -54,12 +54,12 @@ export class Applier {
   /** The cache may not know it yet, so the server is asked to create and never to touch what is there. */
   async #create(owner: KubeObject, intent: KubeObject, call: WriteCall): Promise<Applied> {
     const { resource } = this.cacheOf(intent)
-    const unborn = { ...intent, metadata: { ...intent.metadata, creationTimestamp: UNBORN } }
+    const unborn = { ...intent, metadata: { ...intent.metadata, resourceVersion: UNBORN } }
     try {
       await this.#write(unborn, intent, call)
       return 'applied'
     } catch (error) {
-      if (!isBorn(error)) throw error
+      if (!isConflict(error)) throw error
       return this.#update(owner, intent, await call.client.get(resource, keyOf(intent), { signal: call.signal }), call)
     }
   }
@@ -91,10 +91,4 @@ export class Applier {
     const [oldest] = this.#accepted.keys()
     if (oldest !== undefined && this.#accepted.size > REMEMBERED) this.#accepted.delete(oldest)
   }
-}
-
-function isBorn(error: unknown): error is ApiError {
-  return (
-    isInvalid(error) && (error.details?.causes?.some(({ field }) => field === 'metadata.creationTimestamp') ?? false)
-  )
 }

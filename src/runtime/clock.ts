@@ -8,7 +8,7 @@ export interface Clock {
   now(): number
   /** Milliseconds that only grow, also while the process is stopped: the one to measure durations with. */
   monotonic(): number
-  /** Runs `callback` once after `ms`; the returned function cancels it. A pending timer never keeps the process alive. */
+  /** Runs `callback` once after `ms`; the returned function cancels it. */
   setTimeout(callback: () => void, ms: number): Cancel
 }
 
@@ -21,7 +21,7 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimeout(callback, ms) {
-    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS)).unref()
+    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
     return () => clearTimeout(timer)
   },
 }
@@ -38,6 +38,17 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     const cancel = clock.setTimeout(wake, ms)
     signal?.addEventListener('abort', wake, { once: true })
   })
+}
+
+/** What the promise resolves to, or undefined if that takes longer than `ms`. */
+export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const cancel = clock.setTimeout(() => late.resolve(undefined), ms)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    cancel()
+  }
 }
 
 /** The moment as the API server writes it in conditions: RFC 3339 with whole seconds. */

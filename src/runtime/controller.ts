@@ -20,7 +20,7 @@ import type { Client } from '../kube/client.ts'
 import { keyOf, type ObjectKey } from '../kube/object.ts'
 import { spread } from './backoff.ts'
 import type { Cache } from './cache.ts'
-import { type Cancel, type Clock, sleep } from './clock.ts'
+import { type Cancel, type Clock, within } from './clock.ts'
 import { classify, RuntimeError, type Verdict } from './errors.ts'
 import { type Logger, reconcileLogger } from './log.ts'
 import type { RuntimeMetrics } from './metrics.ts'
@@ -112,9 +112,9 @@ export class Controller {
     for (const running of this.#running.keys()) running.abort(reason)
   }
 
-  #finishes(withinMs: number): Promise<boolean> {
+  async #finishes(withinMs: number): Promise<boolean> {
     const finished = Promise.all([...this.#workers, ...this.#running.values()]).then(() => true)
-    return Promise.race([finished, sleep(this.#deps.clock, withinMs).then(() => false)])
+    return (await within(this.#deps.clock, withinMs, finished)) ?? false
   }
 
   async #work(): Promise<void> {

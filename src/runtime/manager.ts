@@ -14,7 +14,7 @@ import type { Client } from '../kube/client.ts'
 import type { Call, Interceptor } from '../kube/interceptor.ts'
 import { ControllerBuilder } from './builder.ts'
 import { Caches } from './caches.ts'
-import { type Clock, sleep, systemClock } from './clock.ts'
+import { type Clock, systemClock, within } from './clock.ts'
 import type { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
 import { EventRecorder } from './events.ts'
@@ -153,7 +153,7 @@ export class Manager {
 
   async #stopControllers(): Promise<boolean> {
     const finished = await Promise.all(this.#controllers.map((controller) => controller.stop(this.#shutdownMs)))
-    await Promise.race([this.recorder.flush(), sleep(this.clock, FLUSH_MS)])
+    await within(this.clock, FLUSH_MS, this.recorder.flush())
     return finished.every(Boolean)
   }
 

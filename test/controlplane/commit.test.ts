@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { createClient, type Client } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import { keyOf, type KubeObject } from '../../src/kube/object.ts'
+import { ConfigMap, Deployment, Event, Service } from '../../src/kube/resources.ts'
+import { type Commit, committer, createLogger, Manager, type Plan } from '../../src/runtime/index.ts'
+import { Audit } from '../audit.ts'
+import { namespace, sharedCluster } from '../cluster.ts'
+import { until } from '../until.ts'
+import { installWidgets, type Widget, type WidgetStatus } from '../widget.ts'
+
+const log = createLogger({ level: 'silent' })
+const { client, kubeconfig } = await sharedCluster()
+const widgets = await installWidgets()
+
+const configMap = (name: string, data: Record<string, string> = { a: '1' }): KubeObject =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data }) as KubeObject
+
+const service = (name: string): KubeObject =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ name: 'http', port: 80 }] },
+  }) as KubeObject
+
+/** Says much in little: defaults, a list by name, amounts that the server writes differently. */
+const deployment = (name: string): KubeObject =>
+  ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: {
+      replicas: 0,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: {
+          hostNetwork: false,
+          containers: [
+            {
+              name: 'main',
+              image: 'x',
+              resources: { limits: { cpu: '1000m', memory: '1024Mi' } },
+              env: [],
+              args: ['a'],
+            },
+          ],
+          tolerations: [{ key: 'gpu', operator: 'Exists' }],
+          volumes: [{ name: 'scratch', emptyDir: { sizeLimit: '1024Mi' } }],
+        },
+      },
+    },
+  }) as KubeObject
+
+const plan = (parts: Partial<Plan<WidgetStatus>>): Plan<WidgetStatus> => ({
+  apply: [],
+  prune: [],
+  events: [],
+  ...parts,
+})
+
+/** A manager whose caches run on one namespace, and a commit that looks at nothing else. */
+class Bench {
+  readonly namespace: string
+  readonly audit = new Audit()
+  readonly manager: Manager
+  readonly commit: Commit
+  readonly #stop = new AbortController()
+
+  constructor(config: Awaited<ReturnType<typeof configFromKubeconfig>>, inNamespace: string) {
+    this.namespace = inNamespace
+    const connect: ConstructorParameters<typeof Manager>[0]['connect'] = (interceptors) =>
+      createClient(config, { interceptors: [...interceptors, this.audit.interceptor], fieldManager: 'bench' })
+    this.manager = new Manager({ name: 'bench.example.com/commit', connect, log })
+    for (const kind of [widgets, ConfigMap, Service, Deployment])
+      this.manager.caches.of<KubeObject>(kind, { namespace: inNamespace })
+    this.commit = committer(this.manager)
+  }
+
+  static async start(t: TestContext): Promise<Bench> {
+    const bench = new Bench(await configFromKubeconfig(kubeconfig), await namespace(t))
+    const running = bench.manager.run(bench.#stop.signal)
+    t.after(async () => {
+      bench.#stop.abort()
+      await running
+    })
+    await Promise.all(bench.manager.caches.all().map((cache) => cache.synced))
+    return bench
+  }
+
+  async widget(name = 'w'): Promise<Widget> {
+    const { apiVersion, kind } = { apiVersion: `${widgets.group}/v1`, kind: 'Widget' }
+    return client.create(widgets, { apiVersion, kind, metadata: { name, namespace: this.namespace } })
+  }
+
+  /** Commits on the newest state, when the caches have it: as a controller would. */
+  async pass(parts: Partial<Plan<WidgetStatus>>) {
+    await this.settled()
+    const owner = this.manager.caches.of(widgets).get({ namespace: this.namespace, name: 'w' }) as Widget
+    const call = { client: this.manager.client, signal: AbortSignal.timeout(30_000) }
+    return this.commit(owner, plan(parts), call)
+  }
+
+  /** The caches equal fresh lists. */
+  async settled(): Promise<void> {
+    for (const cache of this.manager.caches.all()) {
+      await until(`the cache of ${cache.resource.kind} to be up to date`, async () => {
+        const { items } = await client.list(cache.resource, { namespace: this.namespace })
+        const versions = (objects: readonly KubeObject[]) =>
+          objects.map(({ metadata }) => metadata.resourceVersion).toSorted()
+        return versions(items).join() === versions(cache.list()).join()
+      })
+    }
+  }
+}
+
+describe('commit', () => {
+  test('a converged object costs no write, and every kind of drift is repaired', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const children = { apply: [configMap('c'), service('s'), deployment('d')], status: { phase: 'Ready', count: 3 } }
+    await bench.pass(children)
+    assert.deepEqual(bench.audit.take().toSorted(), [
+      'apply configmaps/c 201',
+      'apply deployments/d 201',
+      'apply services/s 201',
+      'patch widgets/w/status 200',
+    ])
+    for (let resync = 0; resync < 3; resync++) await bench.pass(children)
+    assert.deepEqual(bench.audit.take(), [])
+
+    const at = (name: string) => ({ namespace: bench.namespace, name })
+    await client.patch(ConfigMap, at('c'), { data: { a: 'tampered', extra: 'ours to ignore' } })
+    await client.patch(Deployment, at('d'), { spec: { template: { spec: { tolerations: null } } } })
+    await bench.pass(children)
+    assert.deepEqual(bench.audit.take(), ['apply configmaps/c 200', 'apply deployments/d 200'])
+    assert.deepEqual((await client.get(ConfigMap, at('c'))).data, { a: '1', extra: 'ours to ignore' })
+    await bench.pass(children)
+    assert.deepEqual(bench.audit.take(), [])
+  })
+
+  test('a second process finds everything as it should be and writes nothing', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const children = { apply: [configMap('c'), service('s'), deployment('d')], status: { phase: 'Ready' } }
+    await bench.pass(children)
+    bench.audit.take()
+    const restarted = committer(bench.manager)
+    await bench.settled()
+    const owner = bench.manager.caches.of(widgets).get({ namespace: bench.namespace, name: 'w' }) as Widget
+    await restarted(owner, plan(children), { client: bench.manager.client, signal: AbortSignal.timeout(30_000) })
+    assert.deepEqual(bench.audit.take(), [])
+  })
+
+  test('what the server writes in its own way is accepted, not fought: one write per process', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const divisor = { resourceFieldRef: { resource: 'limits.cpu', divisor: '1000m' } }
+    const rewritten = structuredClone(deployment('d')) as unknown as Deployment
+    const container = rewritten.spec?.template.spec?.containers[0]
+    Object.assign(container ?? {}, { env: [{ name: 'CPU', valueFrom: divisor }] })
+    const apply = [rewritten]
+    for (let pass = 0; pass < 3; pass++) await bench.pass({ apply })
+    assert.deepEqual(bench.audit.take(), ['apply deployments/d 201'])
+  })
+
+  test('a field that is no longer intended is removed', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    await bench.pass({ apply: [configMap('c', { a: '1', b: '2' })] })
+    await bench.pass({ apply: [configMap('c', { a: '1' })] })
+    const { data } = await client.get(ConfigMap, { namespace: bench.namespace, name: 'c' })
+    assert.deepEqual(data, { a: '1' })
+  })
+
+  test('children are controlled by the owner and belong to one field manager', async (t) => {
+    const bench = await Bench.start(t)
+    const owner = await bench.widget()
+    await bench.pass({ apply: [configMap('c')] })
+    const child = await client.get(ConfigMap, { namespace: bench.namespace, name: 'c' })
+    const { uid } = owner.metadata
+    assert.deepEqual(child.metadata.ownerReferences, [
+      { apiVersion: owner.apiVersion, kind: 'Widget', name: 'w', uid, controller: true, blockOwnerDeletion: true },
+    ])
+    const { managedFields } = child.metadata as { managedFields?: { manager: string; operation: string }[] }
+    assert.deepEqual(
+      managedFields?.map(({ manager, operation }) => `${manager} ${operation}`),
+      ['bench Apply'],
+    )
+  })
+
+  for (const known of [true, false]) {
+    test(`a foreign object is never touched, ${known ? 'seen in the cache' : 'unknown to the cache'}`, async (t) => {
+      const bench = await Bench.start(t)
+      await bench.widget()
+      const foreign = { ...configMap('c', { whose: 'theirs' }), metadata: { name: 'c', namespace: bench.namespace } }
+      const cached = bench.manager.caches.of(ConfigMap)
+      if (!known) t.mock.method(cached, 'get', () => undefined)
+      const { metadata } = await client.create(ConfigMap, foreign)
+      const result = await bench.pass({ apply: [configMap('c'), service('s')], status: { phase: 'Ready' } })
+      assert.deepEqual(result, { conflicts: ['ConfigMap/c'], requeueAfterMs: 60_000 })
+      const now = await client.get(ConfigMap, keyOf(foreign))
+      assert.equal(now.metadata.resourceVersion, metadata.resourceVersion)
+      const { status } = await client.get(widgets, { namespace: bench.namespace, name: 'w' })
+      assert.equal(status?.phase, 'Ready')
+      assert.deepEqual(
+        status?.conditions?.map(({ type, status: value, reason }) => [type, value, reason]),
+        [['Conflict', 'True', 'NotControlled']],
+      )
+      await client.delete(ConfigMap, keyOf(foreign))
+      if (!known) t.mock.restoreAll()
+      await bench.pass({ apply: [configMap('c'), service('s')], status: { phase: 'Ready' } })
+      const cleared = await client.get(widgets, { namespace: bench.namespace, name: 'w' })
+      assert.deepEqual(cleared.status, { phase: 'Ready' })
+    })
+  }
+
+  test('prune deletes the very object that was seen, and nothing that took its name since', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    await bench.pass({ apply: [configMap('c')] })
+    await bench.settled()
+    const seen = bench.manager.caches.of(ConfigMap).get({ namespace: bench.namespace, name: 'c' }) as ConfigMap
+    await client.delete(ConfigMap, keyOf(seen))
+    await client.create(ConfigMap, { ...configMap('c'), metadata: { name: 'c', namespace: bench.namespace } })
+    await bench.pass({ prune: [seen] })
+    assert.ok(await client.get(ConfigMap, keyOf(seen)))
+    const foreign = await client.get(ConfigMap, keyOf(seen))
+    assert.deepEqual((await bench.pass({ prune: [foreign] })).conflicts, ['ConfigMap/c'])
+    assert.ok(await client.get(ConfigMap, keyOf(seen)))
+  })
+
+  test('what is to be kept has no owner, and is left alone once it exists', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const kept = { ...configMap('k'), metadata: { name: 'k', namespace: bench.namespace } }
+    await bench.pass({ keep: [kept] })
+    assert.equal((await client.get(ConfigMap, keyOf(kept))).metadata.ownerReferences, undefined)
+    bench.audit.take()
+    await bench.pass({ keep: [{ ...kept, ...configMap('k', { other: 'data' }), metadata: kept.metadata }] })
+    assert.deepEqual(bench.audit.take(), [])
+  })
+
+  test('a status from a stale owner conflicts instead of overwriting', async (t) => {
+    const bench = await Bench.start(t)
+    const stale = await bench.widget()
+    await bench.pass({ status: { phase: 'Newer' } })
+    const call = { client: bench.manager.client, signal: AbortSignal.timeout(30_000) }
+    await assert.rejects(bench.commit(stale, plan({ status: { phase: 'Older' } }), call), { reason: 'Conflict' })
+    assert.equal((await client.get(widgets, keyOf(stale))).status?.phase, 'Newer')
+  })
+
+  test('a status loses what it no longer says, and a condition keeps its time while its status stays', async (t) => {
+    const bench = await Bench.start(t)
+    const owner = await bench.widget()
+    const condition = { type: 'Ready', status: 'True', reason: 'Up', message: 'one' } as const
+    await bench.pass({ status: { phase: 'Running', count: 1, conditions: [condition] } })
+    const first = (await client.get(widgets, keyOf(owner))).status?.conditions?.[0]?.lastTransitionTime
+    assert.match(first ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    await bench.pass({ status: { phase: 'Running', conditions: [{ ...condition, message: 'two' }] } })
+    const { status } = await client.get(widgets, keyOf(owner))
+    assert.deepEqual(status, {
+      phase: 'Running',
+      conditions: [{ ...condition, message: 'two', lastTransitionTime: first }],
+    })
+  })
+
+  test('an event follows the status that explains it, once, however often the plan is repeated', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const started = { type: 'Normal', reason: 'Started', note: 'all workers run' } as const
+    for (let pass = 0; pass < 3; pass++) await bench.pass({ status: { phase: 'Running' }, events: [started] })
+    await bench.manager.recorder.flush()
+    const { items } = await client.list(Event, { namespace: bench.namespace })
+    const ours = items.filter(({ regarding }) => regarding?.kind === 'Widget')
+    assert.deepEqual(
+      ours.map(({ reason, note, series }) => ({ reason, note, series })),
+      [{ reason: 'Started', note: 'all workers run', series: undefined }],
+    )
+  })
+
+  test('a child that the server refuses fails the pass before any status, and is told as an event', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const broken = { ...service('s'), spec: { ports: [{ port: 99_999 }] } } as KubeObject
+    await assert.rejects(bench.pass({ apply: [broken], status: { phase: 'Ready' } }), { code: 422 })
+    await bench.manager.recorder.flush()
+    assert.deepEqual(bench.audit.take(), ['apply services/s 422'])
+    const { items } = await client.list(Event, { namespace: bench.namespace })
+    assert.equal(items.find(({ regarding }) => regarding?.kind === 'Widget')?.reason, 'ApplyFailed')
+  })
+
+  test('a crash after any write loses nothing and repeats nothing: the next pass completes the plan', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    await bench.pass({ apply: [configMap('old')] })
+    await bench.settled()
+    const old = bench.manager.caches.of(ConfigMap).get({ namespace: bench.namespace, name: 'old' }) as ConfigMap
+    bench.audit.take()
+    const target = { apply: [configMap('c'), service('s')], status: { phase: 'Ready' } }
+    for (let survived = 0; survived <= 4; survived++) {
+      const crash = new AbortController()
+      const dying = dyingClient(bench.manager.client, survived, crash)
+      await bench.settled()
+      const owner = bench.manager.caches.of(widgets).get({ namespace: bench.namespace, name: 'w' }) as Widget
+      const prune = bench.manager.caches.of(ConfigMap).get(keyOf(old)) ? [old] : []
+      const committed = bench.commit(owner, plan({ ...target, prune }), { client: dying, signal: crash.signal })
+      if (survived < 4) await assert.rejects(committed)
+      else await committed
+    }
+    const successes = bench.audit.take()
+    assert.deepEqual(successes.toSorted(), [
+      'apply configmaps/c 201',
+      'apply services/s 201',
+      'delete configmaps/old 200',
+      'patch widgets/w/status 200',
+    ])
+  })
+})
+
+/** Dies before its first write if `writes` is 0, else right after one write: what was written stays, nothing else happens. */
+function dyingClient(inner: Client, writes: number, crash: AbortController): Client {
+  let left = writes === 0 ? 0 : 1
+  return new Proxy(inner, {
+    get: (target, name) => {
+      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>
+      if (!['apply', 'patch', 'delete', 'create'].includes(String(name))) return method.bind(target)
+      return async (...args: unknown[]) => {
+        if (left === 0 && writes < 4) {
+          crash.abort()
+          throw new Error('crashed')
+        }
+        left -= 1
+        return method.apply(target, args)
+      }
+    },
+  })
+}
