@@ -1,10 +1,12 @@
 /**
- * The HTTPS server behind `/convert`. It listens at once and refuses handshakes until it has been given a certificate;
- * a new certificate is used from the next connection on, and no connection that stands is touched.
+ * The HTTPS server behind `/convert`. It listens at once and refuses handshakes until it has been given a certificate.
+ * A new certificate is shown from the next connection on; a connection that stands is asked to end after its next
+ * answer, so that nobody talks for long to a certificate that has been replaced, and no call fails for it.
  */
 
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { KeyPair } from '../kube/x509.ts'
 import { answerReview } from './conversion-review.ts'
 
@@ -23,13 +25,19 @@ export async function startConversionServer(address: {
   readonly port: number
   readonly host?: string
 }): Promise<ConversionServer> {
+  let current = new WeakSet<Socket>()
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, minVersion: 'TLSv1.2' }, (request, response) => {
+    if (!current.has(request.socket)) response.setHeader('connection', 'close')
     void respond(request, response)
   })
+  server.on('secureConnection', (socket) => current.add(socket))
   const port = await listening(server, address)
   return {
     port,
-    useCertificate: ({ cert, key }) => server.setSecureContext({ cert, key }),
+    useCertificate({ cert, key }) {
+      current = new WeakSet()
+      server.setSecureContext({ cert, key })
+    },
     close: () => closed(server),
   }
 }

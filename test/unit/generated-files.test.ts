@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { generatedFiles, staleFiles } from './generate.ts'
+import { generatedFiles, staleFiles } from '../../scripts/generate.ts'
 
 test('the committed definitions, reference and editor schemas are up to date', async () => {
   assert.deepEqual(await staleFiles(generatedFiles()), [], 'run `make generate`')
