@@ -13,6 +13,8 @@ export interface KindOptions<T extends KubeObject> extends Pick<CacheOptions<T>,
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
+  /** Silence after which the connection of the watch counts as dead; by default room for one late bookmark. */
+  readonly inactivityMs?: number
 }
 
 export interface CachesDeps {

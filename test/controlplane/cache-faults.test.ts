@@ -1,0 +1,258 @@
+/** Every fault that a cache must survive, in one table: a few seconds after it has passed, the cache equals a fresh list. */
+import assert from 'node:assert/strict'
+import { describe, type TestContext, test } from 'node:test'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
+import type { Call } from '../../src/kube/interceptor.ts'
+import { ConfigMap } from '../../src/kube/resources.ts'
+import {
+  type Cache,
+  type CacheEvent,
+  Caches,
+  createLogger,
+  type KindOptions,
+  RuntimeMetrics,
+} from '../../src/runtime/index.ts'
+import { digest } from '../../src/runtime/intent.ts'
+import { startControlPlane } from '../../testenv/control-plane.ts'
+import { type FaultProxy, faultProxy } from '../../testenv/fault-proxy.ts'
+import { namespace, sharedCluster } from '../cluster.ts'
+import { Faults, refusal } from '../faults.ts'
+import { until } from '../until.ts'
+
+const HEALED_WITHIN_MS = 5_000
+
+const isWatch = (call: Call): boolean => call.verb === 'watch'
+const wantsEverything = (call: Call): boolean => isWatch(call) && call.path.includes('sendInitialEvents=true')
+const error = (code: number, reason: string) => ({ type: 'ERROR', object: { kind: 'Status', code, reason } })
+const expired = error(410, 'Expired')
+const broken = error(500, 'InternalError')
+
+/** A cache on a client with faults, beside a client without. */
+class Scene {
+  readonly ns: string
+  readonly direct: Client
+  readonly faults = new Faults()
+  readonly proxy: FaultProxy
+  readonly cache: Cache<ConfigMap>
+  readonly metrics = new RuntimeMetrics()
+  readonly events: CacheEvent<ConfigMap>[] = []
+  readonly #caches: Caches
+  readonly #faulty: Client
+  readonly #stop = new AbortController()
+
+  constructor(ns: string, direct: Client, config: ClientConfig, proxy: FaultProxy, options: KindOptions<ConfigMap>) {
+    this.ns = ns
+    this.direct = direct
+    this.proxy = proxy
+    this.#faulty = createClient({ ...config, server: proxy.server }, { interceptors: [this.faults.interceptor] })
+    const log = createLogger({ level: 'silent' })
+    this.#caches = new Caches({ client: this.#faulty, log, metrics: this.metrics })
+    this.cache = this.#caches.of(ConfigMap, { namespace: ns, ...options })
+    this.cache.onChange(() => {
+      throw new Error('a listener that always throws')
+    })
+    this.cache.onChange((event) => this.events.push(event))
+  }
+
+  async start(t: TestContext): Promise<void> {
+    const { synced, ended } = this.#caches.start(this.#stop.signal)
+    t.after(async () => {
+      this.#stop.abort()
+      await ended
+      await this.#faulty.close()
+      await this.proxy.close()
+    })
+    await synced
+    await this.equal()
+  }
+
+  async write(...names: string[]): Promise<void> {
+    for (const name of names) {
+      const data = { text: `${name} ${Math.random()}` }
+      await this.direct.apply(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata: this.key(name), data })
+    }
+  }
+
+  key(name: string) {
+    return { namespace: this.ns, name }
+  }
+
+  /** An object added, one changed, one gone, one gone and made again: everything that a gap can hide. */
+  async churn(): Promise<void> {
+    await this.write('added', 'changed')
+    await this.direct.delete(ConfigMap, this.key('gone'))
+    await this.direct.delete(ConfigMap, this.key('reborn'))
+    await this.write('reborn')
+  }
+
+  /** Waits until the cache equals a fresh list, whole objects compared. */
+  async equal(): Promise<void> {
+    const lines = (objects: readonly ConfigMap[]) =>
+      objects.map((object) => digest(this.cache.trimmed(object))).toSorted()
+    const listed = async () => lines((await this.direct.list(ConfigMap, { namespace: this.ns })).items)
+    const agrees = async () => (await listed()).join('\n') === lines(this.cache.list()).join('\n')
+    await until('the cache to equal a fresh list', agrees, HEALED_WITHIN_MS)
+  }
+
+  /** What the listeners were told fits together: each object is added, changed, deleted in that order, names never shared. */
+  coherent(): void {
+    const holders = new Map<string, string>()
+    for (const { type, object } of this.events) {
+      const { name, uid = '' } = object.metadata
+      assert.equal(holders.get(name), type === 'add' ? undefined : uid, `${type} of ${name}`)
+      if (type === 'delete') holders.delete(name)
+      else holders.set(name, uid)
+    }
+    assert.equal(holders.size, this.cache.size)
+  }
+}
+
+async function scene(t: TestContext, options: KindOptions<ConfigMap> = {}): Promise<Scene> {
+  const { kubeconfig, client } = await sharedCluster()
+  const config = await configFromKubeconfig(kubeconfig)
+  const made = new Scene(await namespace(t), client, config, await faultProxy(config.server), options)
+  await made.write('changed', 'gone', 'reborn', 'untouched')
+  await made.start(t)
+  return made
+}
+
+interface Fault {
+  readonly name: string
+  readonly options?: KindOptions<ConfigMap>
+  readonly strike: (scene: Scene) => Promise<void>
+}
+
+const table: readonly Fault[] = [
+  {
+    name: 'an object deleted and created again across a 410 relist',
+    strike: async (s) => {
+      // The first try to list again fails, so that everything happens in the gap.
+      s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
+      s.faults.say(expired)
+      await s.churn()
+    },
+  },
+  {
+    name: 'an older version of an object in the stream',
+    strike: async (s) => {
+      const old = await s.direct.get(ConfigMap, s.key('changed'))
+      await s.churn()
+      await s.equal()
+      s.faults.say({ type: 'MODIFIED', object: old })
+    },
+  },
+  {
+    name: 'a late deletion of an old uid in the stream',
+    strike: async (s) => {
+      const old = await s.direct.get(ConfigMap, s.key('reborn'))
+      await s.churn()
+      await s.equal()
+      s.faults.say({ type: 'DELETED', object: old })
+    },
+  },
+  {
+    name: 'a reset of every connection, then 500 for the first lists and watches',
+    strike: async (s) => {
+      s.proxy.cut()
+      await s.churn()
+      const failure = refusal(500, 'InternalError')
+      s.faults.plan((call) => call.verb === 'watch' || call.verb === 'list', failure, failure)
+      s.proxy.restore()
+    },
+  },
+  {
+    name: '410 when the watch is opened, and a server that can only list in pages',
+    strike: async (s) => {
+      s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
+      s.faults.plan(isWatch, refusal(410, 'Expired'))
+      s.faults.say(broken)
+      await s.churn()
+    },
+  },
+  {
+    name: '410 at the list',
+    strike: async (s) => {
+      s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
+      s.faults.plan((call) => call.verb === 'list', refusal(410, 'Expired'))
+      s.faults.say(expired)
+      await s.churn()
+    },
+  },
+  {
+    name: '500 on the watch',
+    strike: async (s) => {
+      s.faults.plan(isWatch, refusal(500, 'InternalError'), refusal(503, 'ServiceUnavailable'))
+      s.faults.say(broken)
+      await s.churn()
+    },
+  },
+  {
+    name: 'a half-open connection',
+    options: { inactivityMs: 1_500 },
+    strike: async (s) => {
+      s.proxy.freeze()
+      await s.churn()
+      const noticed = async () => /watch_restarts_total\{[^}]*\} \d/.test(await s.metrics.registry.metrics())
+      await until('the silence to be noticed', noticed)
+      s.proxy.restore()
+    },
+  },
+]
+
+describe('a cache equals a fresh list after', () => {
+  for (const { name, options = {}, strike } of table) {
+    test(name, async (t) => {
+      const s = await scene(t, options)
+      await strike(s)
+      await s.equal()
+      await s.write('afterwards')
+      await s.equal()
+      assert.equal(s.faults.pending, 0)
+      s.coherent()
+    })
+  }
+
+  test('a relist of two thousand objects, of which many have changed hands', async (t) => {
+    const s = await scene(t)
+    const names = Array.from({ length: 2_000 }, (_, number) => `many-${number}`)
+    await inParallel(names, (name) => s.write(name))
+    await s.equal()
+    s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
+    s.faults.say(expired)
+    await inParallel(names.slice(0, 150), (name) => s.write(name))
+    await inParallel(names.slice(100, 200), (name) => s.direct.delete(ConfigMap, s.key(name)))
+    await inParallel(names.slice(150, 200), (name) => s.write(name))
+    await s.equal()
+    s.coherent()
+  })
+
+  test('a restart of etcd', async (t) => {
+    const plane = await startControlPlane()
+    t.after(() => plane.stop())
+    const config = await configFromKubeconfig(plane.kubeconfig)
+    const direct = createClient(config)
+    t.after(() => direct.close())
+    await until(
+      'the default namespace',
+      async () => (await direct.list(ConfigMap, { namespace: 'default' })).items.length > 0,
+    )
+    const s = new Scene('default', direct, config, await faultProxy(config.server), {})
+    await s.write('changed', 'gone', 'reborn', 'untouched')
+    await s.start(t)
+    await plane.etcd.kill()
+    await plane.etcd.start()
+    await until('the API server to answer again', () => direct.list(ConfigMap, { namespace: 'default' }))
+    await s.churn()
+    await s.equal()
+    s.coherent()
+  })
+})
+
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: 16 }, worker))
+}
