@@ -30,11 +30,15 @@ export class Mirror<T extends KubeObject> {
     this.#done = this.#follow(watch(client, resource, { ...options, signal: this.#stop.signal, onState }))
   }
 
+  object(name: string): T | undefined {
+    return [...this.#objects.values()].find(({ metadata }) => metadata.name === name)
+  }
+
   get replacements(): number {
     return this.updates.filter((type) => type === 'replace').length
   }
 
-  /** The kinds of fault seen, in order, without immediate repetitions. */
+  /** What went wrong so far, in order. */
   get faults(): unknown[] {
     return this.states.flatMap((state) => (state.phase === 'waiting' ? [state.error] : []))
   }

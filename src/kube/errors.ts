@@ -44,7 +44,7 @@ export class ApiError extends Error {
     super(`${request.verb} ${request.path}: ${status.code} ${reason}: ${status.message ?? 'no message'}`)
     this.code = status.code
     this.reason = reason
-    this.request = request
+    this.request = nameOf(request)
     if (status.details) this.details = status.details
     const asked = retryAfterMs ?? secondsToMs(status.details?.retryAfterSeconds)
     if (asked !== undefined) this.retryAfterMs = asked
@@ -60,7 +60,7 @@ export class ConnectionError extends Error {
 
   constructor(request: RequestName, cause: unknown, maybeReceived = true) {
     super(`${request.verb} ${request.path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.request = request
+    this.request = nameOf(request)
     this.maybeReceived = maybeReceived
   }
 }
@@ -84,6 +84,11 @@ export const isFieldConflict = (error: unknown): error is ApiError =>
 
 export function hasCause(error: ApiError, reason: string): boolean {
   return error.details?.causes?.some((cause) => cause.reason === reason) ?? false
+}
+
+/** Only what names the request: its body may hold what belongs in no log. */
+function nameOf({ verb, path }: RequestName): RequestName {
+  return { verb, path }
 }
 
 function hasCode(error: unknown, code: number): error is ApiError {

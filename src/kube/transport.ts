@@ -41,7 +41,7 @@ export class Transport {
 
   /** Throws a ConnectionError when no answer comes, and the signal's reason when the caller gives up. */
   async send(call: Call, credential: Credential): Promise<Response> {
-    if (this.#closed) throw new ConnectionError(call, new Error('the client is closed'), false)
+    if (this.#closed) throw new Error(`${call.verb} ${call.path}: the client is closed`)
     const sockets = this.#socketsFor(credential)
     const wire = {
       dispatcher: call.stream ? sockets.streams : sockets.calls,

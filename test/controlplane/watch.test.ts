@@ -6,28 +6,26 @@ import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { isExpired } from '../../src/kube/errors.ts'
 import type { Call } from '../../src/kube/interceptor.ts'
 import { ConfigMap } from '../../src/kube/resources.ts'
-import { startControlPlane } from '../../testenv/control-plane.ts'
 import { faultProxy } from '../../testenv/fault-proxy.ts'
 import { namespace, sharedCluster } from '../cluster.ts'
 import { Faults, refusal } from '../faults.ts'
 import { mirror, type Mirror } from '../mirror.ts'
 import { until } from '../until.ts'
 
+const { kubeconfig, client: direct } = await sharedCluster() // `direct` knows no faults
+
 interface Scene {
   readonly ns: string
-  /** Without faults. */
-  readonly direct: Client
   readonly faulty: Client
   readonly faults: Faults
 }
 
 async function scene(t: TestContext): Promise<Scene> {
-  const { kubeconfig, client: direct } = await sharedCluster()
   const ns = await namespace(t)
   const faults = new Faults()
   const faulty = createClient(await configFromKubeconfig(kubeconfig), { interceptors: [faults.interceptor] })
   t.after(() => faulty.close())
-  return { ns, direct, faulty, faults }
+  return { ns, faulty, faults }
 }
 
 function note(namespaceName: string, name: string, text = name): ConfigMap {
@@ -47,7 +45,7 @@ async function churn(client: Client, ns: string): Promise<void> {
 }
 
 /** A mirror of a namespace that already holds what `churn` will change. */
-async function settled(t: TestContext, { ns, direct, faulty }: Scene, options = {}): Promise<Mirror<ConfigMap>> {
+async function settled(t: TestContext, { ns, faulty }: Scene, options = {}): Promise<Mirror<ConfigMap>> {
   await write(direct, ns, 'changed', 'gone', 'reborn', 'untouched')
   const held = mirror(t, faulty, ConfigMap, { namespace: ns, ...options })
   await held.equals(direct)
@@ -63,8 +61,8 @@ describe('a watch', () => {
   test('begins with everything in one replace and then follows each change', async (t) => {
     const s = await scene(t)
     const held = await settled(t, s)
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.equal(held.replacements, 1)
     assert.equal(held.states.length, 1)
     assert.equal(s.faults.calls.length, 1, 'list and watch are one request')
@@ -72,8 +70,8 @@ describe('a watch', () => {
 
   test('shows the same object whether it was listed or watched', async (t) => {
     const s = await scene(t)
-    await write(s.direct, s.ns, 'a')
-    const { items } = await s.direct.list(ConfigMap, { namespace: s.ns, fieldSelector: 'metadata.name=a' })
+    await write(direct, s.ns, 'a')
+    const { items } = await direct.list(ConfigMap, { namespace: s.ns, fieldSelector: 'metadata.name=a' })
     for await (const event of s.faulty.openWatch(ConfigMap, {
       namespace: s.ns,
       fieldSelector: 'metadata.name=a',
@@ -89,14 +87,14 @@ describe('a watch', () => {
     const held = mirror(t, s.faulty, ConfigMap, { namespace: s.ns, labelSelector: 'team=a' })
     for (const team of ['a', 'b']) {
       const object = note(s.ns, team)
-      await s.direct.apply(ConfigMap, { ...object, metadata: { ...object.metadata, labels: { team } } })
+      await direct.apply(ConfigMap, { ...object, metadata: { ...object.metadata, labels: { team } } })
     }
-    await held.equals(s.direct)
+    await held.equals(direct)
   })
 
   test('applies the transformation to listed and watched objects alike', async (t) => {
     const s = await scene(t)
-    await write(s.direct, s.ns, 'listed')
+    await write(direct, s.ns, 'listed')
     const stop = new AbortController()
     const seen: (string | undefined)[] = []
     const { watch } = await import('../../src/kube/watch.ts')
@@ -105,7 +103,7 @@ describe('a watch', () => {
     for await (const update of watch(s.faulty, ConfigMap, { ...selection, signal: stop.signal, transform })) {
       if (update.type === 'replace') {
         seen.push(...update.items.map(({ data }) => data?.['text']))
-        await write(s.direct, s.ns, 'watched')
+        await write(direct, s.ns, 'watched')
       } else if (update.type === 'apply') {
         seen.push(update.object.data?.['text'])
         stop.abort()
@@ -119,11 +117,10 @@ describe('a watch heals after', () => {
   test('410 in the stream', async (t) => {
     const s = await scene(t)
     const held = await settled(t, s)
-    // The stream is silenced first, so that the relist alone has to bring what happened.
-    s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
+    s.faults.plan(wantsEverything, refusal(500, 'InternalError')) // time for the gap to grow
     s.faults.say(expired)
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.equal(held.replacements, 2)
     assert.ok(isExpired(held.faults[0]))
   })
@@ -133,8 +130,8 @@ describe('a watch heals after', () => {
     const held = await settled(t, s)
     s.faults.plan(isWatch, refusal(410, 'Expired'))
     s.faults.say({ type: 'ERROR', object: { kind: 'Status', code: 500, reason: 'InternalError' } })
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.equal(held.replacements, 2)
   })
 
@@ -142,14 +139,14 @@ describe('a watch heals after', () => {
     const s = await scene(t)
     s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
     const names = Array.from({ length: 300 }, (_, index) => `page-${index}`)
-    await Promise.all(names.map((name) => write(s.direct, s.ns, name)))
+    await Promise.all(names.map((name) => write(direct, s.ns, name)))
     s.faults.plan(
       (call) => isList(call) && call.path.includes('continue='),
       refusal(410, 'Expired'),
       refusal(410, 'Expired'),
     )
     const held = mirror(t, s.faulty, ConfigMap, { namespace: s.ns })
-    await held.equals(s.direct)
+    await held.equals(direct)
     assert.equal(s.faults.pending, 0)
     assert.equal(held.replacements, 1, 'no half list was given out')
   })
@@ -164,8 +161,8 @@ describe('a watch heals after', () => {
       refusal(500, 'InternalError'),
     )
     s.faults.say({ type: 'ERROR', object: { kind: 'Status', code: 500, reason: 'InternalError' } })
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.equal(s.faults.pending, 0)
     assert.equal(held.replacements, 1, 'the gap was bridged without listing again')
   })
@@ -176,8 +173,8 @@ describe('a watch heals after', () => {
     const response = refusal(429, 'TooManyRequests')
     s.faults.plan(isWatch, { ...response, headers: { ...response.headers, 'retry-after': '1' } })
     s.faults.say({ type: 'ERROR', object: { kind: 'Status', code: 500, reason: 'InternalError' } })
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     const waits = held.states.flatMap((state) => (state.phase === 'waiting' ? [state.delayMs] : []))
     assert.ok(waits.some((ms) => ms >= 1000))
   })
@@ -186,8 +183,8 @@ describe('a watch heals after', () => {
     const s = await scene(t)
     s.faults.plan(wantsEverything, refusal(422, 'Invalid', 'sendInitialEvents is forbidden'))
     const held = await settled(t, s)
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.deepEqual(s.faults.calls.map(({ verb }) => verb).slice(0, 3), ['watch', 'list', 'watch'])
   })
 
@@ -199,8 +196,8 @@ describe('a watch heals after', () => {
     })()
     s.faults.plan(wantsEverything, { status: 200, headers: {}, body })
     const held = await settled(t, s)
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     assert.deepEqual(s.faults.calls.map(({ verb }) => verb).slice(0, 3), ['watch', 'list', 'watch'])
   })
 
@@ -212,8 +209,8 @@ describe('a watch heals after', () => {
     })()
     s.faults.plan(isWatch, { status: 200, headers: {}, body })
     s.faults.say({ type: 'ERROR', object: { kind: 'Status', code: 500 } })
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
   })
 
   test('a server that hangs up at once, without running in circles', async (t) => {
@@ -222,16 +219,90 @@ describe('a watch heals after', () => {
     const nothing = () => ({ status: 200, headers: {}, body: (async function* (): AsyncGenerator<Buffer> {})() })
     s.faults.plan(isWatch, nothing, nothing, nothing)
     s.faults.say({ type: 'ERROR', object: { kind: 'Status', code: 500 } })
-    await churn(s.direct, s.ns)
-    await held.equals(s.direct)
+    await churn(direct, s.ns)
+    await held.equals(direct)
     const waits = held.states.flatMap((state) => (state.phase === 'waiting' ? [state.delayMs] : []))
     assert.equal(waits.length, 4)
   })
 })
 
+describe('a relist', () => {
+  test('of 2,000 objects misses nothing that happened meanwhile', async (t) => {
+    const s = await scene(t)
+    const names = Array.from({ length: 2_000 }, (_, index) => `many-${index}`)
+    const inParallel = async (act: (name: string) => Promise<unknown>): Promise<void> => {
+      const queue = names.values()
+      await Promise.all(
+        Array.from({ length: 16 }, async () => {
+          for (const name of queue) await act(name)
+        }),
+      )
+    }
+    await inParallel((name) => direct.create(ConfigMap, note(s.ns, name)))
+    const held = mirror(t, s.faulty, ConfigMap, { namespace: s.ns })
+    await held.equals(direct)
+    s.faults.say(expired)
+    await inParallel(async (name) => {
+      const index = Number(name.slice(5))
+      if (index % 4 === 0) await direct.delete(ConfigMap, { namespace: s.ns, name })
+      if (index % 8 === 0) await direct.create(ConfigMap, note(s.ns, name))
+      if (index % 40 === 1) s.faults.say(expired)
+    })
+    await held.equals(direct)
+    assert.ok(held.replacements > 1)
+  })
+
+  test('shows an object that was deleted and made again as another one', async (t) => {
+    const s = await scene(t)
+    const held = await settled(t, s)
+    const before = held.object('reborn')?.metadata.uid
+    s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
+    s.faults.say(expired)
+    await churn(direct, s.ns)
+    await held.equals(direct)
+    assert.notEqual(held.object('reborn')?.metadata.uid, before)
+  })
+
+  test('that is older than what was already seen is refused', async (t) => {
+    const s = await scene(t)
+    const held = await settled(t, s)
+    const stale = await direct.request({ method: 'GET', path: `/api/v1/namespaces/${s.ns}/configmaps` })
+    await churn(direct, s.ns)
+    await held.equals(direct)
+    const list = { status: 200, headers: {}, body: JSON.stringify(stale) }
+    s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
+    s.faults.plan(isList, list, list, list)
+    s.faults.say(expired)
+    await until('a list to be accepted', () => held.replacements === 2)
+    await held.equals(direct)
+    assert.equal(s.faults.pending, 0)
+    assert.equal(held.faults.filter((error) => /older than/.test(String(error))).length, 3)
+  })
+})
+
+describe('an event', () => {
+  test('that is older than what was already seen is dropped', async (t) => {
+    const s = await scene(t)
+    const held = await settled(t, s)
+    const old = held.object('changed')
+    await churn(direct, s.ns)
+    await held.equals(direct)
+    const count = held.updates.length
+    s.faults.say({ type: 'MODIFIED', object: old })
+    s.faults.say({ type: 'DELETED', object: old })
+    s.faults.say({ type: 'MODIFIED', object: held.object('reborn') }) // a repetition of the newest
+    await write(direct, s.ns, 'marker')
+    await until('the marker to arrive', () => held.object('marker') !== undefined)
+    await held.equals(direct)
+    assert.deepEqual(
+      held.updates.slice(count).filter((type) => type !== 'bookmark'),
+      ['apply'],
+    )
+  })
+})
+
 describe('a watch through a bad connection heals after', () => {
   async function throughProxy(t: TestContext): Promise<Scene & { proxy: Awaited<ReturnType<typeof faultProxy>> }> {
-    const { kubeconfig, client: direct } = await sharedCluster()
     const ns = await namespace(t)
     const config = await configFromKubeconfig(kubeconfig)
     const proxy = await faultProxy(config.server)
@@ -241,16 +312,16 @@ describe('a watch through a bad connection heals after', () => {
       await faulty.close()
       await proxy.close()
     })
-    return { ns, direct, faulty, faults, proxy }
+    return { ns, faulty, faults, proxy }
   }
 
   test('a reset', async (t) => {
     const s = await throughProxy(t)
     const held = await settled(t, s)
     s.proxy.cut()
-    await churn(s.direct, s.ns)
+    await churn(direct, s.ns)
     s.proxy.restore()
-    await held.equals(s.direct)
+    await held.equals(direct)
     assert.equal(held.replacements, 1)
   })
 
@@ -258,21 +329,21 @@ describe('a watch through a bad connection heals after', () => {
     const s = await throughProxy(t)
     const held = await settled(t, s, { inactivityMs: 1_500 })
     s.proxy.freeze()
-    await churn(s.direct, s.ns)
+    await churn(direct, s.ns)
     await until('the silence to be noticed', () => held.faults.length > 0)
     await until('a new connection to freeze as well', () => held.faults.length > 1)
     s.proxy.restore()
-    await held.equals(s.direct)
+    await held.equals(direct)
     assert.equal(held.replacements, 1)
   })
 
   test('a half-open connection in the middle of the first list', async (t) => {
     const s = await throughProxy(t)
-    await write(s.direct, s.ns, 'a', 'b')
+    await write(direct, s.ns, 'a', 'b')
     s.proxy.freeze()
     const held = mirror(t, s.faulty, ConfigMap, { namespace: s.ns, inactivityMs: 1_000 })
     await until('the silence to be noticed', () => held.faults.length > 0)
     s.proxy.restore()
-    await held.equals(s.direct)
+    await held.equals(direct)
   })
 })
