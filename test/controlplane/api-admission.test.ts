@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { withDefaults } from '../../src/api/defaults.ts'
 import { modelDeployments, trainingJobs } from '../../src/api/kinds.ts'
 import { ApiError, isForbidden } from '../../src/kube/errors.ts'
 import type { Client } from '../../src/kube/client.ts'
@@ -65,6 +66,20 @@ for (const complete of kinds) {
     t.diagnostic(`${bad.length} bad manifests refused`)
   })
 }
+
+test('the server fills in the same defaults as we do', async (t) => {
+  const into = await namespace(t)
+  const minimal: readonly [Complete, Spec][] = [
+    [completeTrainingJob, { model: 'm', dataset: 'd', checkpoint: { frequency: 3 }, env: [{ name: 'A' }] }],
+    [completeModelDeployment, { modelName: 'm', framework: 'onnx', image: 'i', versions: weights(100) }],
+    [completeModelServer, { image: 'i', probes: { readiness: {}, startup: {} } }],
+    [completeMlopsModelDeployment, { modelURI: 'https://h/m', runtime: 'triton' }],
+  ]
+  for (const [{ resource, version, manifest }, spec] of minimal) {
+    const created = await client.create(resource, placed(manifest, into, spec))
+    assert.deepEqual(created.spec, withDefaults(version.spec, spec))
+  }
+})
 
 /** Rules that no single field can break, and values that look harmless. The last word is one of the advice given. */
 const byHand: readonly [Complete, Spec, ...string[]][] = [

@@ -1,0 +1,47 @@
+/** An editor with our schemas accepts what the server accepts, and points at what the server would drop. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Compile } from 'typebox/schema'
+import { editorSchemas } from '../../scripts/editor-schemas.ts'
+import { kinds } from '../../src/api/kinds.ts'
+import { manifestsIn } from '../api.ts'
+import {
+  completeAlphaTrainingJob,
+  completeMlopsModelDeployment,
+  completeModelDeployment,
+  completeModelServer,
+  completeTrainingJob,
+} from '../manifests.ts'
+
+const schemas = new Map(editorSchemas(kinds).map(({ name, schema }) => [name, Compile(schema as object)]))
+
+function schemaFor({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }) {
+  return schemas.get(`${kind.toLowerCase()}-${apiVersion.replace('/', '-')}`)
+}
+
+const complete = [
+  completeTrainingJob,
+  completeAlphaTrainingJob,
+  completeModelDeployment,
+  completeModelServer,
+  completeMlopsModelDeployment,
+].map(({ manifest }) => manifest)
+
+test('complete manifests, examples and the manifests of the seeds pass', async () => {
+  const files = [...(await manifestsIn('test/acceptance')), ...(await manifestsIn('examples'))]
+  const objects = [...complete, ...files.flatMap((file) => file.objects)].filter(({ kind }) => kind !== 'ResourceQuota')
+  for (const object of objects) {
+    const [fits, errors] = schemaFor(object)?.Errors(object) ?? [false, []]
+    assert.ok(fits, `${object.kind} ${object.metadata.name}: ${JSON.stringify(errors)}`)
+  }
+})
+
+test('a field that does not exist is pointed at, except among hyperparameters', () => {
+  for (const object of complete) {
+    const odd = { ...object, spec: { ...object.spec, tyop: 1 } }
+    assert.equal(schemaFor(object)?.Check(odd), false)
+  }
+  const free = { ...completeTrainingJob.manifest.spec, hyperparameters: { warmup: [1, 2] } }
+  assert.equal(schemaFor(completeTrainingJob.manifest)?.Check({ ...completeTrainingJob.manifest, spec: free }), true)
+})
