@@ -31,7 +31,7 @@ export interface LeaderElection {
   readonly durationMs?: number
   /** How long the leader goes on without a successful renewal; less than the duration. */
   readonly renewDeadlineMs?: number
-  /** The pause between two attempts to renew or to acquire. */
+  /** The pause between two renewals. */
   readonly retryMs?: number
 }
 
@@ -43,6 +43,7 @@ export interface LeaderDeps {
 }
 
 const JITTER = 0.2
+const LOOKS_PER_RENEWAL = 4
 
 export class LeaderElector {
   readonly #election: Required<LeaderElection>
@@ -76,8 +77,7 @@ export class LeaderElector {
   /** Resolves when this process leads, or when the signal aborts. */
   async acquire(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#attempt(signal)
-      if (this.isLeading) return this.#log.info('leading')
+      if (await this.attempt(signal)) return this.#log.info('leading')
       await sleep(this.#clock, this.#untilNextAttempt(), signal)
     }
   }
@@ -87,7 +87,7 @@ export class LeaderElector {
     while (!signal.aborted && this.isLeading) {
       await sleep(this.#clock, this.#untilNextAttempt(), signal)
       if (signal.aborted) break
-      await this.#attempt(signal)
+      await this.attempt(signal)
     }
     if (this.isLeading) return 'stopped'
     this.#log.error('the lease was lost')
@@ -112,8 +112,8 @@ export class LeaderElector {
     return this.#renewedAt + this.#election.renewDeadlineMs
   }
 
-  /** One try to create, take or renew. What fails is tried again, so nothing is thrown. */
-  async #attempt(signal: AbortSignal): Promise<void> {
+  /** One try to create, take or renew: whether this process leads after it. What fails is tried again, never thrown. */
+  async attempt(signal: AbortSignal): Promise<boolean> {
     const sentAt = this.#clock.monotonic()
     const { deadline, cancel } = this.#attemptDeadline(signal)
     try {
@@ -121,19 +121,22 @@ export class LeaderElector {
       if (this.#lease && !this.#isFree(this.#lease)) return this.#standBy()
       this.#observe(await this.#write(this.#lease, deadline))
       this.#renewedAt = sentAt
+      return this.isLeading
     } catch (error) {
       this.#lease = undefined
       const usual = isConflict(error) || isAlreadyExists(error) || signal.aborted
       this.#log[usual ? 'debug' : 'warn']({ err: error }, 'the lease could not be read or written')
+      return this.isLeading
     } finally {
       cancel()
     }
   }
 
   /** Somebody else holds it: at once we do not, and the next attempt looks again. */
-  #standBy(): void {
+  #standBy(): false {
     this.#renewedAt = -Infinity
     this.#lease = undefined
+    return false
   }
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
@@ -178,11 +181,15 @@ export class LeaderElector {
     return !holder || holder === this.#election.identity || this.#clock.monotonic() >= this.#expiresAt
   }
 
-  /** A contender also looks at the very moment when the hold of the other runs out. */
+  /**
+   * A contender looks more often than the leader renews, since it counts from when it saw a renewal, not from when that
+   * was sent; and it looks at the very moment when the hold of the other runs out.
+   */
   #untilNextAttempt(): number {
     const regular = spread(this.#election.retryMs, JITTER, this.#random())
+    if (this.isLeading) return regular
     const expiry = this.#expiresAt - this.#clock.monotonic()
-    return !this.isLeading && expiry > 0 ? Math.min(regular, expiry) : regular
+    return Math.min(regular / LOOKS_PER_RENEWAL, expiry > 0 ? expiry : Infinity)
   }
 
   /** While leading, an attempt ends with the leadership, so that its loss is noticed on time; half of that else. */
