@@ -81,7 +81,7 @@ export class Sender {
 }
 
 function attemptOf(intent: Intent, attempt: number, timeoutMs: number, signal: AbortSignal | undefined): Call {
-  return { ...intent, attempt, timeoutMs: Math.max(1, timeoutMs), ...(signal ? { signal } : {}) }
+  return { ...intent, attempt, timeoutMs: Math.max(1, Math.ceil(timeoutMs)), ...(signal ? { signal } : {}) }
 }
 
 async function refusal(call: Call, response: Response): Promise<ApiError> {
