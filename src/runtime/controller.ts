@@ -172,6 +172,7 @@ export class Controller {
       overdue.resolve({ error })
       abort.abort(error)
     }, timeoutMs)
+    abort.signal.addEventListener('abort', cancel, { once: true })
     const outcome = await Promise.race([run, overdue.promise])
     cancel()
     return outcome
