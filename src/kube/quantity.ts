@@ -54,7 +54,10 @@ export function quantityNumber({ nano }: Quantity): number {
   return Number(nano / NANO) + Number(nano % NANO) / Number(NANO)
 }
 
-/** The canonical text: the largest suffix that leaves a whole number. Equal to what the API server would store. */
+/**
+ * The canonical text: the largest suffix that leaves a whole number. The API server writes the same when it has
+ * computed a quantity; some spellings it merely read, such as `1E3` or `+3`, it gives back as they were.
+ */
 export function formatQuantity({ nano, format }: Quantity): string {
   const magnitude = nano < 0n ? -nano : nano
   const isWhole = magnitude % NANO === 0n
