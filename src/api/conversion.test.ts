@@ -181,6 +181,18 @@ test('scaling in v1alpha1 beyond hidden bounds drops the bounds, not the request
   assert.equal(scaled.spec.backoffLimit, 7)
 })
 
+test('scaling in v1alpha1 makes a job elastic, because in v1 no other may change its size', () => {
+  const { elastic, ...spec } = toV1(mnist).spec
+  assert.ok(elastic)
+  const alpha = toV1alpha1({ ...toV1(mnist), spec })
+  assert.equal(toV1(alpha).spec.elastic, undefined)
+  assert.deepEqual(toV1({ ...alpha, spec: { ...alpha.spec, workers: 8 } }).spec.elastic, elastic)
+
+  const suspended = toV1alpha1({ ...toV1(mnist), spec: { ...spec, suspend: true } })
+  const scaled = toV1({ ...suspended, spec: { ...suspended.spec, workers: 8 } })
+  assert.equal(scaled.spec.elastic, undefined, 'a suspended job may change its size as it is')
+})
+
 test('a state that v1alpha1 cannot name comes back unless the phase has moved on', () => {
   const job: TrainingJob = { ...toV1(mnist), status: { state: 'Restarting', progress: '45%' } }
   const alpha = toV1alpha1(job)

@@ -49,14 +49,14 @@ interface Body {
 export function toV1(alpha: AlphaTrainingJob): TrainingJob {
   const { [HIDDEN_FIELDS]: hidden, ...annotations } = alpha.metadata.annotations ?? {}
   const seen = bodyOf(alpha)
-  const body = refined(defaulted(seen), parseEdits(hidden), seen)
+  const body = refined(defaulted(seen), unlessScaled(parseEdits(hidden), seen), seen)
   return assembled(alpha, 'v1', body, annotations) as TrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- the server validates, and drafts fit the schema
 }
 
 export function toV1alpha1(job: TrainingJob): AlphaTrainingJob {
   const body = bodyOf(job)
   const seen = view(body)
-  const hidden = diff({ ...defaulted(seen) }, { ...body })
+  const hidden = { ...diff({ ...defaulted(seen) }, { ...body }), ...fixedSize(body) }
   const annotations = { ...job.metadata.annotations }
   if (Object.keys(hidden).length > 0) annotations[HIDDEN_FIELDS] = JSON.stringify(hidden)
   return assembled(job, 'v1alpha1', seen, annotations) as AlphaTrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- a view has the fields of v1alpha1 only
@@ -92,6 +92,21 @@ function isFaithful(body: Body, seen: Body): boolean {
 function hasRoom({ elastic, numWorkers }: JsonObject): boolean {
   if (!isJsonObject(elastic) || typeof numWorkers !== 'number') return true
   return Number(elastic['minWorkers'] ?? 1) <= numWorkers && numWorkers <= Number(elastic['maxWorkers'])
+}
+
+const SIZE = '/spec/numWorkers'
+
+/** The size of a job that may not change it: kept, though it shows, to tell later whether somebody did. */
+function fixedSize({ spec }: Body): Edits {
+  const isFixed = spec !== undefined && spec['elastic'] === undefined && spec['suspend'] !== true
+  return isFixed && typeof spec['numWorkers'] === 'number' ? { [SIZE]: spec['numWorkers'] } : {}
+}
+
+/** A v1alpha1 client may scale any job. One that was not elastic becomes so, as if it had been created there. */
+function unlessScaled(edits: Edits, { spec }: Body): Edits {
+  if (edits[SIZE] === undefined || edits[SIZE] === spec?.['workers']) return edits
+  const { '/spec/elastic': _fixed, ...others } = edits
+  return others
 }
 
 /** Fields that both versions have, under the same name and with the same meaning. */

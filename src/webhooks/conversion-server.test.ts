@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { Agent, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import type { TLSSocket } from 'node:tls'
+import { connect, type TLSSocket } from 'node:tls'
 import { createCa, issue } from '../kube/x509.ts'
 import { type ConversionServer, startConversionServer } from './conversion-server.ts'
 
@@ -71,11 +72,19 @@ test('anything but a review in JSON is refused in words', async (t) => {
   })
 })
 
-test('closing waits for nobody who is idle', async () => {
+test('closing waits for answers under way, and for nobody else', async () => {
   const server = await startConversionServer({ port: 0, host: '127.0.0.1' })
   server.useCertificate(leaf('first'))
-  const agent = new Agent({ keepAlive: true })
-  await call(server.port, { agent })
-  await server.close()
-  agent.destroy()
+  const place = { port: server.port, host: '127.0.0.1', ca: ca.cert, servername: 'localhost' }
+  const silent = connect(place)
+  await once(silent, 'secureConnect')
+  const slow = request({ ...place, method: 'POST', path: '/convert', headers: { expect: '100-continue' } })
+  slow.flushHeaders()
+  await once(slow, 'continue')
+
+  const closing = server.close()
+  slow.end('{}')
+  const [response] = await once(slow, 'response')
+  assert.match(await text(response), /ConversionReview/)
+  await Promise.all([closing, once(silent, 'close')])
 })

@@ -7,6 +7,7 @@
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { finished } from 'node:stream/promises'
 import type { KeyPair } from '../kube/x509.ts'
 import { answerReview } from './conversion-review.ts'
 
@@ -25,10 +26,13 @@ export async function startConversionServer(address: {
   readonly port: number
   readonly host?: string
 }): Promise<ConversionServer> {
+  /** Connections that were greeted with the certificate in use. */
   let current = new WeakSet<Socket>()
+  const underWay = new Set<Promise<void>>()
   const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, minVersion: 'TLSv1.2' }, (request, response) => {
     if (!current.has(request.socket)) response.setHeader('connection', 'close')
-    void respond(request, response)
+    const answering = respond(request, response).finally(() => underWay.delete(answering))
+    underWay.add(answering)
   })
   server.on('secureConnection', (socket) => current.add(socket))
   const port = await listening(server, address)
@@ -38,14 +42,14 @@ export async function startConversionServer(address: {
       current = new WeakSet()
       server.setSecureContext({ cert, key })
     },
-    close: () => closed(server),
+    close: () => closed(server, underWay),
   }
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { status, body } = await answer(request)
-  if (response.destroyed) return
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  await finished(response).catch(() => undefined) // the caller has hung up
 }
 
 interface Answer {
@@ -93,9 +97,10 @@ function listening(server: Server, { port, host }: { readonly port: number; read
   })
 }
 
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
-  })
+/** Callers open connections that they may never use: waiting for those would take as long as their patience. */
+async function closed(server: Server, underWay: ReadonlySet<Promise<void>>): Promise<void> {
+  const end = new Promise<void>((resolve) => void server.close(() => resolve()))
+  await Promise.all(underWay)
+  server.closeAllConnections()
+  await end
 }

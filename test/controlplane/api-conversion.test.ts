@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { after, before, test, type TestContext } from 'node:test'
 import { HIDDEN_FIELDS } from '../../src/api/conversion.ts'
+import { CONVERSION_SERVICE } from '../../src/api/crd.ts'
 import { alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
 import type { AlphaTrainingJob } from '../../src/api/trainingjob.v1alpha1.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
@@ -17,7 +18,11 @@ import { systemClock } from '../../src/runtime/clock.ts'
 import { createLogger } from '../../src/runtime/log.ts'
 import { lifetimes, type Lifetimes, renewed } from '../../src/webhooks/certificate-bundle.ts'
 import { loadBundle, storeBundle } from '../../src/webhooks/certificate-secret.ts'
-import { type ConversionWebhook, startConversionWebhook } from '../../src/webhooks/conversion-webhook.ts'
+import {
+  type ConversionWebhook,
+  type ConversionWebhookOptions,
+  startConversionWebhook,
+} from '../../src/webhooks/conversion-webhook.ts'
 import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
 import { freePorts } from '../../testenv/ports.ts'
 import { installApi, manifestsIn } from '../api.ts'
@@ -52,11 +57,7 @@ after(async () => {
   await plane.stop()
 })
 
-interface WebhookOptions {
-  readonly lifetimes?: Lifetimes
-  readonly pollMs?: number
-  readonly port?: number
-}
+type WebhookOptions = Partial<Pick<ConversionWebhookOptions, 'client' | 'endpoint' | 'lifetimes' | 'pollMs' | 'port'>>
 
 async function startWebhook({ port, pollMs = 200, ...options }: WebhookOptions = {}): Promise<ConversionWebhook> {
   const [free = 0] = port === undefined ? await freePorts(1) : [port]
@@ -288,6 +289,33 @@ test('replicas that start together share one authority and one certificate', asy
   assert.equal(new Set(replicas.map((replica) => replica.certificateExpiresAt)).size, 1)
   const { bundle } = await loadBundle(client, SECRET)
   assert.equal(bundle?.authorities.length, 1)
+})
+
+test('inside a cluster the definition names the Service, and the certificate too', async (t) => {
+  await client.delete(secrets, SECRET)
+  const [port = 0] = await freePorts(1)
+  const webhook = await startWebhook({ port, endpoint: { service: CONVERSION_SERVICE } })
+  t.after(() => webhook.close())
+  await until('the webhook to be ready', () => webhook.check() === undefined)
+  const { spec } = await client.get(CustomResourceDefinition, { name: 'trainingjobs.ml.example.com' })
+  assert.deepEqual(spec.conversion?.webhook?.clientConfig?.service, CONVERSION_SERVICE)
+  assert.equal(spec.conversion?.webhook?.clientConfig?.url, undefined)
+  const { bundle } = await loadBundle(client, SECRET)
+  assert.ok(bundle)
+  assert.equal(
+    Buffer.from(spec.conversion?.webhook?.clientConfig?.caBundle ?? '', 'base64').toString(),
+    bundle.authorities.join(''),
+  )
+  const name = 'ml-operator-webhook.ml-operator-system.svc'
+  assert.equal(new X509Certificate(bundle.leaf.cert).checkHost(name), name)
+})
+
+test('without the right to publish it is not ready, and says why', async (t) => {
+  const nobody = createClient(await configFromKubeconfig(plane.kubeconfigFor({ name: 'nobody' })))
+  t.after(() => nobody.close())
+  const webhook = await startWebhook({ client: nobody })
+  t.after(() => webhook.close())
+  await until('the reason', () => /secrets .*is forbidden/.test(webhook.check() ?? ''))
 })
 
 test('certificates that expired while nobody was there are replaced before readiness', async (t) => {
