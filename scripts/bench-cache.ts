@@ -20,130 +20,122 @@ const log = createLogger({ level: 'silent' })
 function podJson(number: number): string {
   const job = `job-${Math.floor(number / 4)}`
   const name = `${job}-workers-${number % 4}`
+  const metadata = podMetadata(number, job, name)
+  const spec = podSpec(number, job, name)
+  return JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata, spec, status: podStatus(number, job) })
+}
+
+const TIME = '2030-01-01T00:00:00Z'
+
+function podMetadata(number: number, job: string, name: string) {
   const owner = {
     apiVersion: 'ml.example.com/v1',
     kind: 'TrainingJob',
     name: job,
     uid: `uid-of-${job}-0123456789abcdef`,
   }
-  const time = '2030-01-01T00:00:00Z'
-  const token = {
-    name: 'kube-api-access-x7k2p',
-    mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
-    readOnly: true,
+  return {
+    name,
+    namespace: `team-${number % 20}`,
+    uid: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    resourceVersion: String(1_000_000 + number),
+    generation: 1,
+    creationTimestamp: TIME,
+    labels: {
+      'app.kubernetes.io/name': job,
+      'app.kubernetes.io/managed-by': 'operator',
+      'ml.example.com/job': job,
+      rank: String(number % 4),
+    },
+    annotations: { 'commit.runtime/intent': 'Zm9vYmFyYmF6cXV4MTIzNDU2', 'ml.example.com/attempt': '0' },
+    ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    managedFields: [managedFields('operator', fieldsOfSpec), managedFields('kubelet', fieldsOfStatus)],
   }
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name,
-      namespace: `team-${number % 20}`,
-      uid: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
-      resourceVersion: String(1_000_000 + number),
-      generation: 1,
-      creationTimestamp: time,
-      labels: {
-        'app.kubernetes.io/name': job,
-        'app.kubernetes.io/managed-by': 'operator',
-        'ml.example.com/job': job,
-        rank: String(number % 4),
+}
+
+const token = {
+  name: 'kube-api-access-x7k2p',
+  mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
+  readOnly: true,
+}
+
+function podSpec(number: number, job: string, name: string) {
+  return {
+    hostname: name,
+    subdomain: `${job}-workers`,
+    nodeName: `node-${number % 100}`,
+    restartPolicy: 'Never',
+    serviceAccountName: 'default',
+    schedulerName: 'default-scheduler',
+    dnsPolicy: 'ClusterFirst',
+    enableServiceLinks: true,
+    priority: 0,
+    preemptionPolicy: 'PreemptLowerPriority',
+    terminationGracePeriodSeconds: 30,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      fsGroup: 65_532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    tolerations: ['not-ready', 'unreachable'].map((taint) => ({
+      key: `node.kubernetes.io/${taint}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    })),
+    containers: [podContainer(job)],
+    volumes: [
+      { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } },
+      { name: 'checkpoints', persistentVolumeClaim: { claimName: `${job}-checkpoints` } },
+      {
+        name: token.name,
+        projected: { sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: 'token' } }] },
       },
-      annotations: { 'commit.runtime/intent': 'Zm9vYmFyYmF6cXV4MTIzNDU2', 'ml.example.com/attempt': '0' },
-      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
-      managedFields: [managedFields('operator', fieldsOfSpec), managedFields('kubelet', fieldsOfStatus)],
-    },
-    spec: {
-      hostname: name,
-      subdomain: `${job}-workers`,
-      nodeName: `node-${number % 100}`,
-      restartPolicy: 'Never',
-      serviceAccountName: 'default',
-      schedulerName: 'default-scheduler',
-      dnsPolicy: 'ClusterFirst',
-      enableServiceLinks: true,
-      priority: 0,
-      preemptionPolicy: 'PreemptLowerPriority',
-      terminationGracePeriodSeconds: 30,
-      securityContext: {
-        runAsNonRoot: true,
-        runAsUser: 65_532,
-        fsGroup: 65_532,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
-      tolerations: ['not-ready', 'unreachable'].map((key) => ({
-        key: `node.kubernetes.io/${key}`,
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 300,
-      })),
-      containers: [
-        {
-          name: 'worker',
-          image: `registry.example.com/team/${job}:1.2.3`,
-          command: ['torchrun', 'train.py'],
-          env: Array.from({ length: 20 }, (_, index) => ({ name: `HYPERPARAM_${index}`, value: `${job}-${index}` })),
-          ports: [{ name: 'master', containerPort: 29_500, protocol: 'TCP' }],
-          resources: {
-            limits: { 'nvidia.com/gpu': '1', memory: '16Gi' },
-            requests: { cpu: '4', 'nvidia.com/gpu': '1', memory: '16Gi' },
-          },
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ['ALL'] },
-          },
-          volumeMounts: [
-            { name: 'shm', mountPath: '/dev/shm' },
-            { name: 'checkpoints', mountPath: '/checkpoints' },
-            token,
-          ],
-          imagePullPolicy: 'IfNotPresent',
-          terminationMessagePath: '/dev/termination-log',
-          terminationMessagePolicy: 'File',
-        },
-      ],
-      volumes: [
-        { name: 'shm', emptyDir: { medium: 'Memory', sizeLimit: '8Gi' } },
-        { name: 'checkpoints', persistentVolumeClaim: { claimName: `${job}-checkpoints` } },
-        {
-          name: token.name,
-          projected: {
-            defaultMode: 420,
-            sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: 'token' } }],
-          },
-        },
-      ],
-    },
-    status: {
-      phase: 'Running',
-      hostIP: '10.0.0.1',
-      podIP: `10.1.${number % 256}.${Math.floor(number / 256) % 256}`,
-      qosClass: 'Burstable',
-      startTime: time,
-      conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(
-        (type) => ({
-          type,
-          status: 'True',
-          observedGeneration: 1,
-          lastProbeTime: null,
-          lastTransitionTime: time,
-        }),
-      ),
-      containerStatuses: [
-        {
-          name: 'worker',
-          ready: true,
-          started: true,
-          restartCount: 0,
-          image: `registry.example.com/team/${job}:1.2.3`,
-          imageID: `registry.example.com/team/${job}@sha256:${'0123456789abcdef'.repeat(4)}`,
-          containerID: `containerd://${String(number).padStart(64, '0')}`,
-          state: { running: { startedAt: time } },
-          lastState: {},
-        },
-      ],
-    },
-  })
+    ],
+  }
+}
+
+function podContainer(job: string) {
+  const limits = { 'nvidia.com/gpu': '1', memory: '16Gi' }
+  return {
+    name: 'worker',
+    image: `registry.example.com/team/${job}:1.2.3`,
+    command: ['torchrun', 'train.py'],
+    env: Array.from({ length: 20 }, (_, index) => ({ name: `HYPERPARAM_${index}`, value: `${job}-${index}` })),
+    ports: [{ name: 'master', containerPort: 29_500, protocol: 'TCP' }],
+    resources: { limits, requests: { cpu: '4', ...limits } },
+    securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [{ name: 'shm', mountPath: '/dev/shm' }, { name: 'checkpoints', mountPath: '/checkpoints' }, token],
+    imagePullPolicy: 'IfNotPresent',
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+  }
+}
+
+function podStatus(number: number, job: string) {
+  const conditions = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']
+  const times = { observedGeneration: 1, lastProbeTime: null, lastTransitionTime: TIME }
+  const container = {
+    name: 'worker',
+    ready: true,
+    started: true,
+    restartCount: 0,
+    image: `registry.example.com/team/${job}:1.2.3`,
+    imageID: `registry.example.com/team/${job}@sha256:${'0123456789abcdef'.repeat(4)}`,
+    containerID: `containerd://${String(number).padStart(64, '0')}`,
+    state: { running: { startedAt: TIME } },
+    lastState: {},
+  }
+  return {
+    phase: 'Running',
+    hostIP: '10.0.0.1',
+    podIP: `10.1.${number % 256}.${Math.floor(number / 256) % 256}`,
+    qosClass: 'Burstable',
+    startTime: TIME,
+    conditions: conditions.map((type) => ({ type, status: 'True', ...times })),
+    containerStatuses: [container],
+  }
 }
 
 const fieldsOfSpec = ['command', 'env', 'image', 'name', 'ports', 'resources', 'securityContext', 'volumeMounts']

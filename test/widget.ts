@@ -46,7 +46,7 @@ export async function installWidgets(): Promise<Resource<Widget>> {
       ],
     },
   }
-  await client.create(CustomResourceDefinition, definition as CustomResourceDefinition)
+  await client.create(CustomResourceDefinition, definition)
   after(async () => {
     await client.delete(CustomResourceDefinition, { name })
     await client.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { keyOf, keyString, type KubeObject } from '../kube/object.ts'
 import { ConfigMap } from '../kube/resources.ts'
 import type { WatchUpdate } from '../kube/watch.ts'

@@ -147,16 +147,9 @@ export class Cache<T extends KubeObject = KubeObject> {
   }
 
   #change(update: WatchUpdate<T>): Change<T>[] {
-    switch (update.type) {
-      case 'replace':
-        return this.#replace(update.items, update.resourceVersion)
-      case 'apply':
-        return this.#isNews(update.object) ? this.#store.put(update.object) : []
-      case 'delete':
-        return this.#store.delete(update.object)
-      case 'bookmark':
-        return []
-    }
+    if (update.type === 'replace') return this.#replace(update.items, update.resourceVersion)
+    if (update.type === 'delete') return this.#store.delete(update.object)
+    return update.type === 'apply' && this.#isNews(update.object) ? this.#store.put(update.object) : []
   }
 
   #replace(items: readonly T[], resourceVersion: string): Change<T>[] {

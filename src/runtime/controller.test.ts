@@ -43,9 +43,9 @@ function setUp(reconciler: Reconciler, { client = {} as Client, ...options }: Se
   const backoff = { baseMs: 100, factor: 2, maxMs: 10_000, jitter: 0 }
   const queue = new WorkQueue({ clock, backoff })
   const metrics = new RuntimeMetrics(clock)
-  const writes = new WriteLog({ holding: () => cache as unknown as Cache }, clock)
+  const writes = new WriteLog({ holding: () => cache }, clock)
   const deps = { name: 'test', queue, client, clock, log, metrics, writes }
-  const controller = new Controller({ ...deps, primary: cache as unknown as Cache, reconciler }, options)
+  const controller = new Controller({ ...deps, primary: cache, reconciler }, options)
   const feed = (...updates: WatchUpdate<ConfigMap>[]) => cache.follow(() => from(updates))
   return { clock, cache, queue, metrics, controller, deps, feed }
 }
@@ -59,7 +59,7 @@ test('a reconciler that throws, or never looks at what it got, does not stop the
   const served: string[] = []
   const { controller, queue } = setUp(async ({ name }) => {
     if (name === 'poison') throw new TypeError('undefined is not a function')
-    if (name === 'sync') return JSON.parse('{') as never
+    if (name === 'sync') JSON.parse('{')
     served.push(name)
   })
   for (const name of ['poison', 'sync', 'healthy']) queue.add(key(name))
@@ -148,9 +148,9 @@ test('a key waits until the cache shows what it wrote, while others go on', asyn
   const others: string[] = []
   const setup = setUp(
     async (target, { client }) => {
-      if (target.name === 'other') return void others.push(target.name)
-      seen.push(setup.cache.get(target)?.metadata.resourceVersion)
-      if (seen.length === 1) await client.patch(ConfigMap, target, {})
+      if (target.name === 'other') others.push(target.name)
+      else if (seen.push(setup.cache.get(target)?.metadata.resourceVersion) === 1)
+        await client.patch(ConfigMap, target, {})
     },
     { client: clientAnswering(configMap('x', 7)), concurrency: 1 },
   )

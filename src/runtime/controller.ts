@@ -200,19 +200,16 @@ export class Controller {
     log[levelOf(verdict)]({ err: error, code, class: verdict.class, retryInMs }, 'reconcile failed')
   }
 
+  /** The delay until the next try, or undefined if there is none. */
   #retry(key: ObjectKey, { retry, retryAfterMs }: Verdict): number | undefined {
     const { queue } = this.#deps
-    switch (retry) {
-      case 'never':
-        queue.forget(key)
-        return undefined
-      case 'after':
-        if (retryAfterMs === undefined) return queue.retry(key)
-        queue.addAfter(key, retryAfterMs)
-        return retryAfterMs
-      case 'backoff':
-        return queue.retry(key)
+    if (retry === 'never') {
+      queue.forget(key)
+      return undefined
     }
+    if (retry === 'backoff' || retryAfterMs === undefined) return queue.retry(key)
+    queue.addAfter(key, retryAfterMs)
+    return retryAfterMs
   }
 
   #context(key: ObjectKey, signal: AbortSignal): ReconcileContext {

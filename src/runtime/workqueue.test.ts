@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { keyString } from '../kube/object.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type Priority, WorkQueue } from './workqueue.ts'
@@ -133,55 +133,76 @@ type Command =
   | { do: 'advance'; ms: number }
 
 const anyKey = fc.nat(7)
-const commands = fc.array(
+const commands: fc.Arbitrary<Command[]> = fc.array(
   fc.oneof(
-    fc.record({ do: fc.constant('add'), key: anyKey, priority: fc.constantFrom('user', 'background') }),
-    fc.record({ do: fc.constant('addAfter'), key: anyKey, ms: fc.nat(2_000) }),
-    fc.record({ do: fc.constant('retry'), key: anyKey }),
-    fc.record({ do: fc.constant('take') }),
-    fc.record({ do: fc.constant('done'), nth: fc.nat(7) }),
-    fc.record({ do: fc.constant('advance'), ms: fc.nat(2_000) }),
-  ) as fc.Arbitrary<Command>,
+    fc.record({
+      do: fc.constant('add' as const),
+      key: anyKey,
+      priority: fc.constantFrom<Priority[]>('user', 'background'),
+    }),
+    fc.record({ do: fc.constant('addAfter' as const), key: anyKey, ms: fc.nat(2_000) }),
+    fc.record({ do: fc.constant('retry' as const), key: anyKey }),
+    fc.record({ do: fc.constant('take' as const) }),
+    fc.record({ do: fc.constant('done' as const), nth: fc.nat(7) }),
+    fc.record({ do: fc.constant('advance' as const), ms: fc.nat(2_000) }),
+  ),
   { maxLength: 80 },
 )
+
+/** A queue and what is known of it from outside: who is at work, and whom a take is still owed. */
+class Observed {
+  readonly clock = new FakeClock()
+  readonly queue = new WorkQueue({ clock: this.clock })
+  readonly working = new Set<string>()
+  readonly owed = new Set<string>()
+
+  async take(): Promise<void> {
+    const item = await this.queue.take()
+    const id = keyString(item!.key)
+    assert.ok(!this.working.has(id), `${id} was handed out twice`)
+    this.working.add(id)
+    this.owed.delete(id)
+  }
+
+  finish(id: string): void {
+    const [namespace = '', name = ''] = id.split('/')
+    this.working.delete(id)
+    this.queue.done(key(namespace, name))
+  }
+
+  demand(number: number): { namespace: string; name: string } {
+    const target = key(`ns-${number % 3}`, `key-${number}`)
+    this.owed.add(keyString(target))
+    return target
+  }
+
+  async obey(command: Command): Promise<void> {
+    const { queue, working } = this
+    if (command.do === 'add') queue.add(this.demand(command.key), command.priority)
+    if (command.do === 'addAfter') queue.addAfter(this.demand(command.key), command.ms)
+    if (command.do === 'retry') queue.retry(this.demand(command.key))
+    if (command.do === 'advance') this.clock.advance(command.ms)
+    if (command.do === 'take' && queue.depth > 0) await this.take()
+    if (command.do === 'done' && working.size > 0) this.finish([...working][command.nth % working.size]!)
+  }
+
+  /** Lets time pass and work finish until nothing is owed. */
+  async settle(): Promise<void> {
+    while (this.owed.size > 0 || this.working.size > 0) {
+      for (const id of this.working) this.finish(id)
+      this.clock.advance(3_600_000)
+      if (this.owed.size > 0) assert.ok(this.queue.depth > 0, `lost: ${[...this.owed].join(', ')}`)
+      while (this.queue.depth > 0) await this.take()
+    }
+  }
+}
 
 test('property: never the same key twice at once, and nothing added is lost', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (script) => {
-      const { queue, clock } = queueOnFakeTime()
-      const working = new Set<string>()
-      const owed = new Set<string>()
-      const names = (number: number) => key(`ns-${number % 3}`, `key-${number}`)
-      const take = async (): Promise<void> => {
-        const item = await queue.take()
-        const id = keyString(item!.key)
-        assert.ok(!working.has(id), `${id} was handed out twice`)
-        working.add(id)
-        owed.delete(id)
-      }
-      const finish = (id: string): void => {
-        const [namespace = '', name = ''] = id.split('/')
-        working.delete(id)
-        queue.done(key(namespace, name))
-      }
-      for (const command of script) {
-        if (command.do === 'take' && queue.depth > 0) await take()
-        if (command.do === 'done' && working.size > 0) finish([...working][command.nth % working.size]!)
-        if (command.do === 'advance') clock.advance(command.ms)
-        if ('key' in command) {
-          const target = names(command.key)
-          owed.add(keyString(target))
-          if (command.do === 'add') queue.add(target, command.priority)
-          if (command.do === 'addAfter') queue.addAfter(target, command.ms)
-          if (command.do === 'retry') queue.retry(target)
-        }
-      }
-      while (owed.size > 0 || working.size > 0) {
-        for (const id of working) finish(id)
-        clock.advance(10_000)
-        if (owed.size > 0) assert.ok(queue.depth > 0, `lost: ${[...owed].join(', ')}`)
-        while (queue.depth > 0) await take()
-      }
+      const observed = new Observed()
+      for (const command of script) await observed.obey(command)
+      await observed.settle()
     }),
     { numRuns: 300 },
   )

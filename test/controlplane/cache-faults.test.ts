@@ -28,6 +28,13 @@ const error = (code: number, reason: string) => ({ type: 'ERROR', object: { kind
 const expired = error(410, 'Expired')
 const broken = error(500, 'InternalError')
 
+interface Setting {
+  readonly ns: string
+  readonly direct: Client
+  readonly config: ClientConfig
+  readonly proxy: FaultProxy
+}
+
 /** A cache on a client with faults, beside a client without. */
 class Scene {
   readonly ns: string
@@ -41,7 +48,8 @@ class Scene {
   readonly #faulty: Client
   readonly #stop = new AbortController()
 
-  constructor(ns: string, direct: Client, config: ClientConfig, proxy: FaultProxy, options: KindOptions<ConfigMap>) {
+  constructor(setting: Setting, options: KindOptions<ConfigMap> = {}) {
+    const { ns, direct, config, proxy } = setting
     this.ns = ns
     this.direct = direct
     this.proxy = proxy
@@ -111,7 +119,8 @@ class Scene {
 async function scene(t: TestContext, options: KindOptions<ConfigMap> = {}): Promise<Scene> {
   const { kubeconfig, client } = await sharedCluster()
   const config = await configFromKubeconfig(kubeconfig)
-  const made = new Scene(await namespace(t), client, config, await faultProxy(config.server), options)
+  const setting = { ns: await namespace(t), direct: client, config, proxy: await faultProxy(config.server) }
+  const made = new Scene(setting, options)
   await made.write('changed', 'gone', 'reborn', 'untouched')
   await made.start(t)
   return made
@@ -237,7 +246,7 @@ describe('a cache equals a fresh list after', () => {
       'the default namespace',
       async () => (await direct.list(ConfigMap, { namespace: 'default' })).items.length > 0,
     )
-    const s = new Scene('default', direct, config, await faultProxy(config.server), {})
+    const s = new Scene({ ns: 'default', direct, config, proxy: await faultProxy(config.server) })
     await s.write('changed', 'gone', 'reborn', 'untouched')
     await s.start(t)
     await plane.etcd.kill()

@@ -109,7 +109,7 @@ class Bench {
       await until(`the cache of ${cache.resource.kind} to be up to date`, async () => {
         const { items } = await client.list(cache.resource, { namespace: this.namespace })
         const versions = (objects: readonly KubeObject[]) =>
-          objects.map(({ metadata }) => metadata.resourceVersion).toSorted()
+          objects.map(({ metadata }) => metadata.resourceVersion ?? '').toSorted()
         return versions(items).join() === versions(cache.list()).join()
       })
     }
