@@ -108,7 +108,13 @@ export function deleteCall(resource: Resource, key: ObjectKey, options: DeleteOp
 }
 
 export function evictCall(pod: ObjectKey, options: DeleteOptions): Intent {
-  const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: pod, deleteOptions: deletion(options) }
+  const { namespace, name } = pod
+  const body = {
+    apiVersion: 'policy/v1',
+    kind: 'Eviction',
+    metadata: { namespace, name },
+    deleteOptions: deletion(options),
+  }
   return {
     ...writing('create', 'POST', objectPath(Pod, pod, 'eviction'), body),
     ...target(Pod, pod, 'eviction'),

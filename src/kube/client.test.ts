@@ -125,6 +125,11 @@ describe('calls', () => {
     await assert.rejects(client.get(ConfigMap, key), /403 Forbidden: <html>no entry/)
   })
 
+  test('fail as a broken connection when the answer is not JSON', async (t) => {
+    const { client } = await wire(t, [(response) => response.writeHead(200).end('<html>log in</html>')])
+    await assert.rejects(client.get(ConfigMap, key), ConnectionError)
+  })
+
   test('do not follow redirects', async (t) => {
     const { client } = await wire(t, [(response) => response.writeHead(302, { location: 'http://elsewhere/' }).end()])
     await assert.rejects(client.get(ConfigMap, key), { code: 302 })
@@ -282,6 +287,23 @@ describe('a call ends', () => {
     await client.close()
     await assert.rejects(call)
     await assert.rejects(client.get(ConfigMap, key), /the client is closed/)
+  })
+
+  test('when the client is closed, even on connections it had let go of', async (t) => {
+    const begin: Answer = (response) => response.writeHead(200).write('one\n')
+    const answer: Answer = (response, request) => (request.url?.includes('log') ? begin : silence)(response, request)
+    const { client } = await wire(t, [answer])
+    const log = client.streamLogs(key)[Symbol.asyncIterator]()
+    await log.next()
+    await assert.rejects(client.get(ConfigMap, key, { timeoutMs: 50 }), ConnectionError)
+    const end = assert.rejects(log.next())
+    await client.close()
+    await end
+  })
+
+  test('with an error, not a hang, when the request cannot even be written', async (t) => {
+    const { client } = await wire(t, [ok], { credentials: fixedCredential({ token: 'two\nlines' }) })
+    await assert.rejects(client.get(ConfigMap, key))
   })
 })
 

@@ -18,7 +18,7 @@ import {
   watchCall,
 } from './calls.ts'
 import type { ClientConfig } from './client-config.ts'
-import { isNotFound } from './errors.ts'
+import { ConnectionError, isNotFound } from './errors.ts'
 import type { Interceptor, Response } from './interceptor.ts'
 import { lines } from './lines.ts'
 import { apiVersionOf } from './object.ts'
@@ -188,15 +188,17 @@ class HttpClient implements Client {
     resource: Resource<T>,
     options: RawWatchOptions = {},
   ): AsyncGenerator<RawWatchEvent<T>, void, undefined> {
-    for await (const line of this.#lines(watchCall(resource, options), { ...options, retry: false })) {
-      yield JSON.parse(line) as RawWatchEvent<T>
+    const call = watchCall(resource, options)
+    for await (const line of this.#lines(call, { ...options, retry: false })) {
+      yield parsed(call, line) as RawWatchEvent<T>
     }
   }
 
   async request(call: RawCall, options: CallOptions = {}): Promise<unknown> {
-    const { headers, body } = await this.#sender.send(rawCall(call), options)
+    const intent = rawCall(call)
+    const { headers, body } = await this.#sender.send(intent, options)
     const answer = await bodyText(body)
-    return String(headers['content-type']).includes('json') ? JSON.parse(answer) : answer
+    return String(headers['content-type']).includes('json') ? parsed(intent, answer) : answer
   }
 
   close(): Promise<void> {
@@ -208,7 +210,7 @@ class HttpClient implements Client {
   }
 
   async #json<T>(intent: Intent, limits: Limits): Promise<T> {
-    return JSON.parse(await this.#text(intent, limits)) as T
+    return parsed(intent, await this.#text(intent, limits)) as T
   }
 
   async #text(intent: Intent, limits: Limits): Promise<string> {
@@ -232,6 +234,15 @@ class HttpClient implements Client {
 
 async function bodyText(body: Response['body']): Promise<string> {
   return typeof body === 'string' ? body : text(body)
+}
+
+/** Something in between answered in the server's place, or the end of the answer is missing. */
+function parsed(intent: Intent, answer: string): unknown {
+  try {
+    return JSON.parse(answer)
+  } catch (error) {
+    throw new ConnectionError(intent, error)
+  }
 }
 
 interface RawList<T> {

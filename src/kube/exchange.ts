@@ -29,7 +29,11 @@ export function exchange(wire: Wire, call: Call): Promise<Response> {
     const { dispatcher, origin, basePath, headers } = wire
     const handler = new ExchangeHandler(call, resolve, reject)
     const request = { origin, method: call.method, path: basePath + call.path, headers, body: call.body ?? null }
-    dispatcher.dispatch(request, handler)
+    try {
+      dispatcher.dispatch(request, handler)
+    } catch (error) {
+      handler.onResponseError(undefined, asError(error))
+    }
   })
 }
 
@@ -74,6 +78,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
         done(error)
       },
     })
+    this.#stream.on('error', ignore) // whoever reads it is told; that nobody does yet is no reason to crash
     this.#resolve({ status, headers, body: this.#stream })
   }
 
@@ -88,7 +93,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     else this.#resolve({ status: this.#status, headers: this.#headers, body: joined(this.#chunks) })
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
     this.#release()
     const failure = this.#givenUp ? this.#givenUp.reason : this.#connectionError(error)
     if (this.#stream) this.#stream.destroy(asError(failure))
@@ -121,6 +126,8 @@ function joined(chunks: readonly Buffer[]): string {
   const [first] = chunks
   return (chunks.length === 1 && first ? first : Buffer.concat(chunks)).toString('utf8')
 }
+
+function ignore(): void {}
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error(String(reason))

@@ -7,7 +7,7 @@ import type { Query } from './path.ts'
 export interface CallOptions {
   /** Gives up at once; the call throws the signal's reason. */
   readonly signal?: AbortSignal
-  /** For the whole call, retries included. Default 60 s. */
+  /** For the whole call, retries included; for a list, per page. Default 60 s. */
   readonly timeoutMs?: number
 }
 

@@ -33,7 +33,7 @@ export function retryDelayMs(
 
 export function isRetryable(error: unknown, replay: Replay): boolean {
   if (error instanceof ConnectionError) {
-    return !isTrustFailure(error.cause) && (replay.repeatable || !error.maybeReceived)
+    return !isHopeless(error.cause) && (replay.repeatable || !error.maybeReceived)
   }
   if (!(error instanceof ApiError)) return false
   if (error.code === 429) return !hasCause(error, 'DisruptionBudget') // that one is an answer: not now
@@ -41,8 +41,8 @@ export function isRetryable(error: unknown, replay: Replay): boolean {
   return isConflict(error) && !isFieldConflict(error) && !replay.conditional && replay.repeatable
 }
 
-/** A certificate we do not trust will not be trusted a second later; say so at once. */
-function isTrustFailure(cause: unknown): boolean {
+/** A certificate we do not trust, or a request that cannot be written, will be no better a second later. */
+function isHopeless(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-  return /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code)
+  return /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|UND_ERR_INVALID_ARG)/.test(code)
 }

@@ -29,6 +29,8 @@ export class Transport {
   readonly #origin: string
   readonly #basePath: string
   #sockets: Sockets | undefined
+  /** Everything not yet closed, what was let go of included: a watch may still run on it. */
+  readonly #open = new Set<Dispatcher>()
   #closed = false
 
   constructor(config: ClientConfig, userAgent: string) {
@@ -59,9 +61,7 @@ export class Transport {
 
   async close(): Promise<void> {
     this.#closed = true
-    const { calls, streams } = this.#sockets ?? {}
-    this.#sockets = undefined
-    await Promise.all([calls?.destroy(), streams?.destroy()])
+    await Promise.all([...this.#open].map((dispatcher) => dispatcher.destroy()))
   }
 
   #headers({ stream, contentType, subresource }: Call, { token }: Credential): Record<string, string> {
@@ -78,7 +78,8 @@ export class Transport {
     if (current && current.credential.cert === credential.cert && current.credential.key === credential.key)
       return current
     if (current) this.#retire(current)
-    this.#sockets = { credential, calls: this.#open(credential, CALL_SOCKETS), streams: this.#open(credential, null) }
+    const [calls, streams] = [this.#dispatcher(credential, CALL_SOCKETS), this.#dispatcher(credential, null)]
+    this.#sockets = { credential, calls, streams }
     return this.#sockets
   }
 
@@ -87,12 +88,12 @@ export class Transport {
    * dead as well, and the next call would wait its full time on each. What is under way may finish.
    */
   #retire(sockets: Sockets): void {
-    if (this.#sockets === sockets) this.#sockets = undefined
-    sockets.calls.close(ignore)
-    sockets.streams.close(ignore)
+    if (this.#sockets !== sockets) return
+    this.#sockets = undefined
+    for (const dispatcher of [sockets.calls, sockets.streams]) dispatcher.close(() => this.#open.delete(dispatcher))
   }
 
-  #open(credential: Credential, connections: number | null): Dispatcher {
+  #dispatcher(credential: Credential, connections: number | null): Dispatcher {
     const { ca, tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#config
     const tls = {
       timeout: CONNECT_TIMEOUT_MS,
@@ -109,10 +110,11 @@ export class Transport {
       headersTimeout: 0,
       bodyTimeout: 0,
     }
-    return proxyUrl === undefined
-      ? new Pool(this.#origin, { ...pool, connect: tls })
-      : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: tls })
+    const dispatcher =
+      proxyUrl === undefined
+        ? new Pool(this.#origin, { ...pool, connect: tls })
+        : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: tls })
+    this.#open.add(dispatcher)
+    return dispatcher
   }
 }
-
-function ignore(): void {}
