@@ -148,9 +148,29 @@ function range(unit: string, low: number | undefined, high: number | undefined):
 }
 
 function example(schema: JsonSchema): string {
-  const [first] = schema.examples ?? schema.enum ?? (schema.type === 'object' ? [] : [schema.default])
-  if (first !== undefined) return code(first)
-  return schema.type === 'boolean' ? code(true) : ''
+  const value = exampleOf(schema)
+  return value === undefined ? '' : code(value)
 }
 
-const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+/** An example that was given, else the default, else one put together from what is below. */
+function exampleOf(schema: JsonSchema): unknown {
+  const [given] = schema.examples ?? schema.enum ?? []
+  if (given !== undefined) return given
+  if (schema.items) return [exampleOf(schema.items)]
+  if (schema.properties) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, child]) => [name, exampleOf(child)]))
+  }
+  if (schema.default !== undefined && schema.default !== '') return schema.default
+  return schema.format === undefined ? FALLBACK[schema.type ?? ''] : FALLBACK[schema.format]
+}
+
+const FALLBACK: Readonly<Record<string, unknown>> = {
+  boolean: true,
+  int32: 2,
+  int64: 1,
+  double: 0.5,
+  'date-time': '2026-01-31T12:00:00Z',
+}
+
+const code = (value: unknown): string =>
+  `\`${typeof value === 'string' && value !== '' ? value : JSON.stringify(value)}\``

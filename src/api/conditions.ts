@@ -19,7 +19,11 @@ const conditionSchema = object(
       pattern: '^([A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?)?$',
       examples: ['WorkersReady'],
     }),
-    message: text({ description: 'Why, for people, and what to do next.', maxLength: 32768 }),
+    message: text({
+      description: 'Why, for people, and what to do next.',
+      maxLength: 32768,
+      examples: ['4 of 4 workers run'],
+    }),
   },
   { description: 'One fact about the object.' },
 )

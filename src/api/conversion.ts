@@ -16,7 +16,8 @@ import { diff, edited, type Edits } from './edits.ts'
 import { compact, isJsonObject, type JsonObject, sameJson } from './json.ts'
 import type { AlphaTrainingJob, TrainingJobPhase } from './trainingjob.v1alpha1.ts'
 import { MAX_ALPHA_WORKERS } from './trainingjob.v1alpha1.ts'
-import { type TrainingJob, type TrainingJobState, trainingJobV1 } from './trainingjob.v1.ts'
+import { type TrainingJob, trainingJobV1 } from './trainingjob.v1.ts'
+import type { TrainingJobState } from './training-status.ts'
 import { fits } from './validity.ts'
 
 /** Holds, on a v1alpha1 object, what only v1 has words for: JSON pointer → value, `null` for what is absent. */

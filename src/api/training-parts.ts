@@ -30,14 +30,14 @@ export const image = text({
   examples: ['pytorch/pytorch:1.12.0-cuda11.3'],
 })
 
-export const command = list(text({ description: 'One word of the command.' }), {
+export const command = list(text({ description: 'One word of the command.', examples: ['python'] }), {
   description: "The command that trains, as a list of words; it replaces the image's entrypoint.",
   minItems: 1,
   maxItems: 256,
   examples: [['python', '/workspace/train.py', '--epochs=10']],
 })
 
-export const args = list(text({ description: 'One argument.' }), {
+export const args = list(text({ description: 'One argument.', examples: ['--batch-size=64'] }), {
   description: 'Arguments appended to the command.',
   maxItems: 256,
   examples: [['--batch-size=64']],
@@ -57,7 +57,7 @@ export const hyperparameters = object(
   },
   {
     description:
-      'Settings handed to the training code: each reaches the workers as HYPERPARAM_<NAME> and all of them as JSON. ' +
+      'Settings handed to the training code: each reaches the workers as `HYPERPARAM_<NAME>` and all of them as JSON. ' +
       'Beside the three named here, any name and any JSON value is kept as it is.',
     extra: { 'x-kubernetes-preserve-unknown-fields': true },
     examples: [{ learningRate: 0.001, batchSize: 32, epochs: 10, optimizer: 'adam' }],
@@ -85,11 +85,17 @@ export const restartPolicy = strEnum(['OnFailure', 'Never'], {
 const workerStatus = object(
   {
     workerId: int32({ description: 'Rank of the worker, counted from 0.', minimum: 0 }),
-    podName: optional(text({ description: 'Pod that runs the worker.', maxLength: 253 })),
+    podName: optional(text({ description: 'Pod that runs the worker.', maxLength: 253, examples: ['bert-workers-0'] })),
     phase: optional(
       strEnum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], { description: 'Phase of the pod.' }),
     ),
-    status: optional(text({ description: 'The phase in words, with the reason where there is one.', maxLength: 1024 })),
+    status: optional(
+      text({
+        description: 'The phase in words, with the reason where there is one.',
+        maxLength: 1024,
+        examples: ['Running'],
+      }),
+    ),
     restartCount: optional(int32({ description: 'How often the worker has been started again.', minimum: 0 })),
   },
   { description: 'One worker.' },

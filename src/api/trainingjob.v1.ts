@@ -1,39 +1,13 @@
 /** TrainingJob v1, the stored version: everything a training run is asked to do, and what is known about it. */
 
-import type { Resource } from '../kube/object.ts'
 import { checkpoint } from './checkpoint.ts'
 import { computeResources } from './compute.ts'
-import { conditionsSchema } from './conditions.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import {
-  cel,
-  dateTime,
-  flag,
-  type Infer,
-  int32,
-  listMap,
-  mapOf,
-  number,
-  object,
-  optional,
-  type Rule,
-  strEnum,
-  text,
-} from './schema.ts'
-import {
-  args,
-  command,
-  commonStatus,
-  dataVolume,
-  frameworks,
-  hyperparameters,
-  image,
-  restartPolicy,
-} from './training-parts.ts'
+import { cel, flag, type Infer, int32, listMap, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
+import { type TrainingJobStatus, trainingStatus } from './training-status.ts'
 
 export const MAX_WORKERS = 1024
-
-export const states = ['Pending', 'Initializing', 'Running', 'Restarting', 'Suspended', 'Completed', 'Failed'] as const
 
 const workers = (description: string, options: { readonly default?: number } = {}) =>
   int32({ description, minimum: 1, maximum: MAX_WORKERS, ...options })
@@ -61,6 +35,7 @@ const env = listMap(
     {
       name: text({
         description: 'Name of the variable.',
+        examples: ['OMP_NUM_THREADS'],
         minLength: 1,
         maxLength: 253,
         pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
@@ -71,7 +46,7 @@ const env = listMap(
           ),
         ],
       }),
-      value: text({ description: 'Its value.', maxLength: 32768, default: '' }),
+      value: text({ description: 'Its value.', maxLength: 32768, default: '', examples: ['4'] }),
     },
     { description: 'One environment variable.' },
   ),
@@ -185,71 +160,15 @@ const spec = object(
   },
 )
 
-const count = (description: string) => optional(int32({ description, minimum: 0 }))
-
-const status = object(
-  {
-    state: optional(
-      strEnum(states, {
-        description:
-          'Where the job stands. Pending: accepted; Initializing: workers are being created; Running; ' +
-          'Restarting: after a failure; Suspended: by request; Completed; Failed.',
-      }),
-    ),
-    progress: optional(text({ description: 'How much of the training is done.', maxLength: 16, examples: ['45%'] })),
-    currentEpoch: count('Epoch that is being trained.'),
-    totalEpochs: count('Epochs to train in all.'),
-    metrics: optional(
-      mapOf(number({ description: 'The latest value.' }), {
-        description:
-          'Latest metrics as the workers report them, by name: `loss`, `accuracy`, `throughput`, `stepTime`, …',
-        maxProperties: 256,
-        examples: [{ loss: 0.234, accuracy: 0.876 }],
-      }),
-    ),
-    workers: optional(
-      object(
-        {
-          active: count('Workers that run.'),
-          succeeded: count('Workers that are done.'),
-          failed: count('Workers that have failed.'),
-          pending: count('Workers that wait for a node or an image.'),
-        },
-        { description: 'The workers, counted.' },
-      ),
-    ),
-    resources: optional(
-      object(
-        {
-          allocatedGPUs: count('GPUs that the workers hold.'),
-          allocatedNodes: count('Nodes that the workers run on.'),
-          gpuUtilization: optional(
-            number({ description: 'Average use of those GPUs, in percent.', minimum: 0, maximum: 100 }),
-          ),
-        },
-        { description: 'What the job holds of the cluster.' },
-      ),
-    ),
-    duration: optional(text({ description: 'Time since the start.', maxLength: 32, examples: ['2h 15m'] })),
-    estimatedCompletion: optional(dateTime({ description: 'When the job will be done if it goes on like this.' })),
-    ...commonStatus,
-    conditions: optional(conditionsSchema),
-  },
-  { description: 'What is known about the run. Written by the operator.' },
-)
-
 export type TrainingJobSpec = Infer<typeof spec>
-export type TrainingJobStatus = Infer<typeof status>
-export type TrainingJobState = (typeof states)[number]
 export type TrainingJob = CustomObject<TrainingJobSpec, TrainingJobStatus>
-export type TrainingJobResource = Resource<TrainingJob>
 
 export const trainingJobV1 = {
   name: 'v1',
   storage: true,
   description: 'A training run: one or many workers that train one model together.',
   spec,
-  status,
+  status: trainingStatus,
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.state', description: 'Where the job stands.' },
     { name: 'Progress', type: 'string', jsonPath: '.status.progress', description: 'How much is done.' },

@@ -328,7 +328,7 @@ test('certificates that expired while nobody was there are replaced before readi
 
 test('leaf and authority are renewed and expire under load, and no call fails', async (t) => {
   await client.delete(secrets, SECRET)
-  const short: Lifetimes = { authorityMs: 18_000, leafMs: 6_000, settleMs: 3_000 }
+  const short: Lifetimes = { authorityMs: 36_000, leafMs: 12_000, settleMs: 6_000 }
   await running(t, { lifetimes: short, pollMs: 100 })
   const { bundle: first } = await loadBundle(client, SECRET)
   assert.ok(first)
