@@ -10,7 +10,7 @@ import { after, type TestContext } from 'node:test'
 import { configFromKubeconfig } from '../src/kube/config.ts'
 import { type Client, createClient } from '../src/kube/client.ts'
 import { type KubeObject, type Resource } from '../src/kube/object.ts'
-import { startControlPlane } from '../testenv/control-plane.ts'
+import { type ControlPlane, startControlPlane } from '../testenv/control-plane.ts'
 import { until } from './until.ts'
 
 export interface SharedCluster {
@@ -28,6 +28,13 @@ const serviceAccounts: Resource = {
 }
 
 let shared: Promise<SharedCluster> | undefined
+let own: ControlPlane | undefined
+
+// At the root of the file: a hook asked for inside another hook would run at that one's end.
+after(async () => {
+  await (await shared)?.client.close()
+  await own?.stop()
+})
 
 /** One control plane for all test files of a run. Leave it as you found it: work in a namespace of your own. */
 export function sharedCluster(): Promise<SharedCluster> {
@@ -38,14 +45,12 @@ export function sharedCluster(): Promise<SharedCluster> {
 async function connect(): Promise<SharedCluster> {
   const kubeconfig = process.env['TEST_KUBECONFIG'] ?? (await startOwn())
   const client = createClient(await configFromKubeconfig(kubeconfig))
-  after(() => client.close())
   return { kubeconfig, client }
 }
 
 async function startOwn(): Promise<string> {
-  const plane = await startControlPlane()
-  after(() => plane.stop())
-  return plane.kubeconfig
+  own = await startControlPlane()
+  return own.kubeconfig
 }
 
 /** A fresh namespace, ready for pods, removed after the test. */

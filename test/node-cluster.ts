@@ -9,7 +9,7 @@ import { after, type TestContext } from 'node:test'
 
 import { controlPlaneAssets, nodeAssets } from '../testenv/assets.ts'
 import { type Binaries, provideBinaries } from '../testenv/binaries.ts'
-import { startCluster } from '../testenv/cluster.ts'
+import { type Cluster, startCluster } from '../testenv/cluster.ts'
 import { loadImage } from '../testenv/container-runtime.ts'
 import type { Image } from '../testenv/image.ts'
 import { type Kubectl, kubectlFor } from '../testenv/kubectl.ts'
@@ -22,6 +22,10 @@ export interface NodeCluster {
 }
 
 let shared: Promise<NodeCluster> | undefined
+let own: Cluster | undefined
+
+// At the root of the file: a hook asked for inside another hook would run at that one's end.
+after(() => own?.stop())
 
 export function nodeCluster(): Promise<NodeCluster> {
   shared ??= connect()
@@ -41,9 +45,8 @@ async function connect(): Promise<NodeCluster> {
 }
 
 async function startOwn(): Promise<string> {
-  const cluster = await startCluster({ gpus: 1, metricsServer: true })
-  after(() => cluster.stop())
-  return cluster.runDirectory
+  own = await startCluster({ gpus: 1, metricsServer: true })
+  return own.runDirectory
 }
 
 /** A namespace that enforces Pod Security `restricted`, and kubectl bound to it. Removed after the test. */

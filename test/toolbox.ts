@@ -1,24 +1,10 @@
 import { buildImage, type Image, type ImageFile } from '../testenv/image.ts'
 import { nodeCluster } from './node-cluster.ts'
 
-/** A small image for tests: a shell with the usual tools, a web server, kubectl. */
+/** A small image for tests: Debian's essential tools, a web server and client, kubectl. */
 export const TOOLBOX = 'testenv/toolbox:1'
 
-const APPLETS = [
-  'cat',
-  'date',
-  'echo',
-  'grep',
-  'hostname',
-  'httpd',
-  'ls',
-  'nslookup',
-  'sh',
-  'sleep',
-  'touch',
-  'true',
-  'wget',
-]
+const APPLETS = ['httpd', 'nslookup', 'wget']
 
 export async function loadToolbox(): Promise<void> {
   const cluster = await nodeCluster()
@@ -29,11 +15,10 @@ async function toolbox(kubectl: string): Promise<Image> {
   const links = APPLETS.map((name): [string, ImageFile] => [`/bin/${name}`, { linkTo: '/bin/busybox' }])
   return buildImage({
     name: TOOLBOX,
+    packages: ['busybox-static'],
     files: {
-      '/bin/busybox': { copyOf: '/bin/busybox', mode: 0o755 },
-      '/bin/kubectl': { copyOf: kubectl, mode: 0o755 },
+      '/usr/local/bin/kubectl': { copyOf: kubectl, mode: 0o755 },
       '/www/index.html': { text: 'hello\n' },
-      '/etc/passwd': { text: 'nobody:x:65532:65532:nobody:/:/bin/sh\n' },
       ...Object.fromEntries(links),
     },
     command: ['sleep', 'infinity'],

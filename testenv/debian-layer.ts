@@ -45,7 +45,7 @@ async function bootstrap(packages: readonly string[], layer: string): Promise<vo
       [
         'mmdebstrap',
         '--mode=root',
-        '--variant=minbase',
+        '--variant=essential',
         `--include=${packages.join(',')}`,
         ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
         ...VARYING.map((path) => `--customize-hook=rm -rf "$1"${path}`),

@@ -40,6 +40,9 @@ export interface Image {
   readonly archive: string
 }
 
+/** Part of every cache key: raised when the way images are built changes. */
+const BUILDER = 2
+
 /** Files inside a layer, and layers inside an archive, carry this time: builds do not depend on the day. */
 const EPOCH = '@0'
 
@@ -50,7 +53,7 @@ export async function buildImage(spec: ImageSpec): Promise<Image> {
 }
 
 function contentKey(spec: ImageSpec): string {
-  const hash = createHash('sha256').update(JSON.stringify(spec))
+  const hash = createHash('sha256').update(JSON.stringify([BUILDER, spec]))
   for (const file of Object.values(spec.files ?? {})) {
     if ('copyOf' in file) hash.update(readFileSync(file.copyOf))
   }
@@ -62,7 +65,9 @@ async function buildArchive(spec: ImageSpec, archive: string): Promise<void> {
   try {
     const layers: string[] = []
     if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
-    if (spec.files !== undefined) layers.push(await filesLayer(spec.files, work))
+    if (spec.files !== undefined) {
+      layers.push(await filesLayer(spec.packages === undefined ? spec.files : mergedIntoUsr(spec.files), work))
+    }
     const digests = await Promise.all(layers.map(sha256))
     await assemble({ spec, work, layers, digests })
     await rename(join(work, 'image.tar'), archive)
@@ -77,6 +82,14 @@ async function filesLayer(files: Readonly<Record<string, ImageFile>>, work: stri
   const layer = join(work, 'files.tar')
   await tar(root, layer, ['.'])
   return layer
+}
+
+/** Debian's `/bin` and its like are links into `/usr`; a directory in a layer above would hide what they lead to. */
+function mergedIntoUsr(files: Readonly<Record<string, ImageFile>>): Record<string, ImageFile> {
+  const entries = Object.entries(files)
+  return Object.fromEntries(
+    entries.map(([path, file]) => [path.replace(/^\/(bin|sbin|lib|lib64)\//, '/usr/$1/'), file]),
+  )
 }
 
 async function layFile(target: string, file: ImageFile): Promise<void> {

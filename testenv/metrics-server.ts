@@ -27,6 +27,7 @@ export async function startMetricsServer(
     `--kubelet-certificate-authority=${plane.pki.file('ca.crt')}`,
     '--kubelet-preferred-address-types=InternalIP',
     '--metric-resolution=10s',
+    '--kubelet-request-timeout=5s',
   ]
   const command = machine.inside([binaries.path(NAME), ...flags])
   const ready = (): Promise<boolean> => answersOk(`https://${machine.nodeAddress}:${PORT}/livez`)

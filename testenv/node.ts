@@ -151,17 +151,23 @@ export class Node {
     return this.#component('kube-proxy', flags, () => answersOk(`http://${nodeAddress}:10256/livez`))
   }
 
-  /** Answers from its watch, without a cache of its own: a name exists as soon as the endpoint does. */
+  /** Without a cache, a name exists as soon as its endpoint does; without a forwarder, other names don't exist. */
   #coredns(): Component {
     const { nodeAddress } = this.#machine
     const kubeconfig = this.#plane.kubeconfigFor({ name: 'coredns', organization: 'system:masters' })
-    const corefile = `.:53 {
+    const corefile = `cluster.local:53 in-addr.arpa:53 {
   bind ${nodeAddress}
   errors
   ready ${nodeAddress}:8181
   kubernetes cluster.local in-addr.arpa {
     kubeconfig ${kubeconfig} testenv
     ttl 0
+  }
+}
+.:53 {
+  bind ${nodeAddress}
+  template ANY ANY {
+    rcode NXDOMAIN
   }
 }
 `

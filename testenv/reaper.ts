@@ -5,6 +5,7 @@
  */
 
 import { spawn } from 'node:child_process'
+import { existsSync, watch } from 'node:fs'
 import { Socket } from 'node:net'
 
 import { tearDown } from './run-directory.ts'
@@ -26,4 +27,6 @@ if (import.meta.main) {
   // Signals sent to the caller's group must not end the one process that cleans up after it.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.stdin.resume().once('close', () => void tearDown(runDirectory))
+  // Somebody else may take the cluster down; then there is nothing left to watch over.
+  watch(runDirectory, () => existsSync(runDirectory) || process.exit())
 }

@@ -61,8 +61,7 @@ describe('a node runs workloads', () => {
     const address = await kubectl('get', 'service', 'web', '-o=jsonpath={.spec.clusterIP}')
     await until(
       'an answer at the ClusterIP from a pod',
-      async () =>
-        (await kubectl('exec', 'client', '--', 'wget', '-q', '-O-', '-T', '2', `http://${address}/`)) === 'pod\n',
+      async () => (await kubectl('exec', 'client', '--', 'wget', '-q', '-O-', `http://${address}/`)) === 'pod\n',
     )
     await until('an answer at the ClusterIP from this machine', async () => (await fetch(`http://${address}/`)).ok)
   })
@@ -73,7 +72,7 @@ describe('a node runs workloads', () => {
       metadata: { labels: { app: 'workers' } },
       spec: { hostname: 'rank-0', subdomain: 'workers' },
     })
-    const client = toolboxPod('client', 'until wget -q -O- -T 2 http://rank-0.workers:8080/; do sleep 0.2; done')
+    const client = toolboxPod('client', 'until wget -q -O- http://rank-0.workers:8080/; do sleep 0.2; done')
     await kubectl.with(
       [service('workers', { clusterIP: 'None', publishNotReadyAddresses: true }), web, client],
       'create',

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+
+import { cacheDirectory } from '../../testenv/cache-directory.ts'
+import { startCluster } from '../../testenv/cluster.ts'
+import { runCommand } from '../../testenv/command.ts'
+import { processesOf } from '../../testenv/run-directory.ts'
+import { type MachineState, machineState } from '../machine-state.ts'
+import { until } from '../until.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** The kernel takes namespaces and links apart shortly after their last process. */
+async function isAsBefore(before: MachineState): Promise<void> {
+  try {
+    await until('the machine to be as before', () => isDeepStrictEqual(machineState(), before), 30_000)
+  } catch {
+    assert.deepEqual(machineState(), before)
+  }
+}
+
+/** A cache with the same binaries, but clusters of its own: the developer's cluster is none of the test's business. */
+function ownRegistry(t: TestContext): Record<string, string | undefined> {
+  const home = mkdtempSync(join(tmpdir(), 'registry-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  mkdirSync(join(home, 'ml-operator'))
+  for (const part of ['bin', 'images', 'layers']) symlinkSync(cacheDirectory(part), join(home, 'ml-operator', part))
+  return { ...process.env, XDG_CACHE_HOME: home }
+}
+
+test('after stop() the machine is as before, pods and volumes included', async () => {
+  const before = machineState()
+  const cluster = await startCluster()
+  const { kubectl } = cluster.plane
+  await kubectl('create', 'deployment', 'idle', '--image=testenv/pause:1', '--replicas=2')
+  await kubectl('rollout', 'status', 'deployment/idle', '--timeout=60s')
+  assert.notDeepEqual(machineState(), before)
+  await cluster.stop()
+  await isAsBefore(before)
+})
+
+test('after the starting process was killed, `make cluster-down` removes all it left', async (t) => {
+  const env = ownRegistry(t)
+  const before = machineState()
+  const clusters = join(String(env['XDG_CACHE_HOME']), 'ml-operator', 'clusters')
+  const starter = spawn('make', ['cluster'], { cwd: ROOT, env, stdio: 'ignore', detached: true })
+  const runDirectory = await until('a run to be registered', () =>
+    join(tmpdir(), readdirSync(clusters)[0] ?? assert.fail()),
+  )
+  await until('the kubelet to start', () => processesOf(runDirectory).length >= 7)
+  process.kill(-(starter.pid ?? assert.fail()), 'SIGKILL')
+  assert.match(await runCommand(['make', '-C', ROOT, 'cluster-down'], { env }), /Removed 1 cluster/)
+  await isAsBefore(before)
+  assert.match(await runCommand(['make', '-C', ROOT, 'cluster-down'], { env }), /No cluster is running/)
+})
+
+test('a cluster outlives `make cluster`, is found again, and ends with `make cluster-down`', async (t) => {
+  const env = ownRegistry(t)
+  const before = machineState()
+  const up = await runCommand(['make', '-C', ROOT, 'cluster'], { env })
+  const [, kubeconfig, kubectl] = /KUBECONFIG=(\S+)\s+alias kubectl=(\S+)/.exec(up) ?? []
+  assert.match(
+    await runCommand([String(kubectl), '--kubeconfig', String(kubeconfig), 'get', 'nodes']),
+    /testenv-node\s+Ready/,
+  )
+  assert.match(await runCommand(['make', '-C', ROOT, 'cluster'], { env }), /A cluster is running already/)
+  await runCommand(['make', '-C', ROOT, 'cluster-down'], { env })
+  await isAsBefore(before)
+})
