@@ -1,9 +1,8 @@
 /** Wires a controller: which kinds it watches, and which keys a change of each concerns. */
-import type { KubeObject, ObjectKey, Resource } from '../kube/object.ts'
+import { keyOf, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
 import type { Cache, CacheEvent } from './cache.ts'
 import type { Caches, KindOptions } from './caches.ts'
 import { Controller, type ControllerDeps, type ControllerOptions, type Reconciler } from './controller.ts'
-import { keyOf } from '../kube/object.ts'
 import type { Change } from './store.ts'
 import type { WorkQueue } from './workqueue.ts'
 
@@ -40,8 +39,8 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
 
   /** A kind that the primary controls: a change queues the key of the controlling owner. */
   owns<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T> = {}): this {
-    const { kind, group } = this.#requirePrimary().resource
-    this.#source(resource, options, (object) => controllerKeys(object, kind, group))
+    const primary: Resource = this.#requirePrimary().resource
+    this.#source(resource, options, (object) => controllerKeys(object, primary))
     return this
   }
 
@@ -91,11 +90,11 @@ function enqueue<T extends KubeObject>(
   if (event.type === 'update') for (const key of mapping(event.previous)) queue.add(key, priority)
 }
 
-function controllerKeys(object: KubeObject, kind: string, group: string): ObjectKey[] {
+function controllerKeys(object: KubeObject, { kind, group, namespaced }: Resource): ObjectKey[] {
   const owner = object.metadata.ownerReferences?.find((reference) => reference.controller)
   if (owner?.kind !== kind || groupOf(owner.apiVersion) !== group) return []
   const { namespace } = object.metadata
-  return [namespace === undefined ? { name: owner.name } : { namespace, name: owner.name }]
+  return [namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name }]
 }
 
 function groupOf(apiVersion: string): string {

@@ -100,7 +100,8 @@ export class Caches {
     if (state.phase !== 'waiting') return
     const cause = state.error === undefined ? 'ended' : classify(state.error).code
     this.#deps.metrics.watchRestarted(kind, cause)
-    this.#deps.log.warn({ err: state.error, kind, cause, delayMs: state.delayMs }, 'a watch begins again')
+    const level = state.error === undefined ? 'info' : 'warn'
+    this.#deps.log[level]({ err: state.error, kind, cause, delayMs: state.delayMs }, 'a watch begins again')
   }
 }
 

@@ -230,6 +230,21 @@ test('stop waits for what runs, takes nothing new, and does not wait for ever', 
   gate.resolve()
 })
 
+test('an abort of the reconciler’s own making is a failure like any other and is retried', async () => {
+  let runs = 0
+  const { controller, queue, clock } = setUp(async () => {
+    runs += 1
+    throw new DOMException('a sub-task was given up', 'AbortError')
+  })
+  queue.add(key('x'))
+  controller.start()
+  await settle()
+  clock.advance(100)
+  await settle()
+  assert.equal(runs, 2)
+  await controller.stop(0)
+})
+
 test('a reconcile that heeds its signal lets stop succeed after the grace period', async () => {
   const { controller, queue, clock } = setUp(
     (_key, { signal }) =>

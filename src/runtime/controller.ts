@@ -23,7 +23,7 @@ import type { Cache } from './cache.ts'
 import { type Cancel, type Clock, within } from './clock.ts'
 import { classify, RuntimeError, type Verdict } from './errors.ts'
 import { type Logger, reconcileLogger } from './log.ts'
-import type { RuntimeMetrics } from './metrics.ts'
+import type { ReconcileOutcome, RuntimeMetrics } from './metrics.ts'
 import type { WorkItem, WorkQueue } from './workqueue.ts'
 import type { WriteLog } from './write-log.ts'
 
@@ -147,7 +147,7 @@ export class Controller {
     const ended = Promise.withResolvers<void>()
     this.#running.set(abort, ended.promise)
     const outcome = await this.#withinTime(run, abort)
-    metrics.reconciled(this.name, this.#judge(key, outcome, context.log), clock.monotonic() - started)
+    metrics.reconciled(this.name, this.#judge(key, outcome, context), clock.monotonic() - started)
     void run.then(() => {
       this.#running.delete(abort)
       this.#deps.queue.done(key)
@@ -178,10 +178,11 @@ export class Controller {
     return outcome
   }
 
-  #judge(key: ObjectKey, outcome: Outcome, log: Logger): 'success' | 'requeue' | 'error' {
+  #judge(key: ObjectKey, outcome: Outcome, { signal, log }: ReconcileContext): ReconcileOutcome {
     const { queue } = this.#deps
     if ('error' in outcome) {
-      this.#fail(key, outcome.error, log)
+      // Whatever an aborted run threw, it failed for the reason it was aborted for.
+      this.#fail(key, signal.aborted ? signal.reason : outcome.error, log)
       return 'error'
     }
     queue.forget(key)

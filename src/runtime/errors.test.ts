@@ -35,7 +35,7 @@ const cases: { name: string; error: unknown; code: ErrorCode; retryAfterMs?: num
   },
   { name: '500', error: answer(500), code: 'ApiUnavailable' },
   { name: '504', error: answer(504), code: 'ApiUnavailable' },
-  { name: 'an abort', error: new DOMException('stop', 'AbortError'), code: 'Cancelled' },
+  { name: 'an abort that is not ours', error: new DOMException('stop', 'AbortError'), code: 'Unexpected' },
   { name: 'one that knows its place', error: new RuntimeError('Permanent', 'no'), code: 'Permanent' },
   {
     name: 'one that knows its time',

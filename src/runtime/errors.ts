@@ -24,7 +24,7 @@ export const errorCatalogue = {
   // Raised by the runtime.
   ReconcileTimeout: { class: 'transient', retry: 'backoff' },
   StaleCache: { class: 'transient', retry: 'backoff' },
-  NotLeading: { class: 'transient', retry: 'never' },
+  NotLeading: { class: 'transient', retry: 'backoff' },
   Cancelled: { class: 'transient', retry: 'never' },
   Unexpected: { class: 'transient', retry: 'backoff' },
   // Raised by reconcilers.
@@ -72,7 +72,6 @@ export function classify(error: unknown): Verdict {
   if (error instanceof RuntimeError) return verdict(error.code, error.retryAfterMs)
   if (error instanceof ApiError) return verdict(codeOfAnswer(error), error.retryAfterMs)
   if (error instanceof ConnectionError) return verdict('ApiUnreachable')
-  if (isAbort(error)) return verdict('Cancelled')
   return verdict('Unexpected')
 }
 
@@ -102,8 +101,4 @@ function codeOfAnswer(error: ApiError): ErrorCode {
 function codeOfRefusal(error: ApiError): ErrorCode {
   if (hasCause(error, 'NamespaceTerminating')) return 'NamespaceTerminating'
   return error.message.includes('exceeded quota') ? 'QuotaExceeded' : 'ApiForbidden'
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
 }
