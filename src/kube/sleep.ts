@@ -1,11 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises'
-
 /** Waits, or throws the signal's reason as soon as it aborts. */
-export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  try {
-    await wait(ms, undefined, signal ? { signal } : {})
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error
-  }
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason as Error)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+  })
 }

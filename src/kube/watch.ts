@@ -163,9 +163,14 @@ class Follower<T extends KubeObject> {
     const { resourceVersion = '' } = event.object.metadata
     const isRepeated = resourceVersion === this.#newest && event.type !== 'BOOKMARK'
     if (isRepeated || isOlder(resourceVersion, this.#newest)) return
-    this.#newest = resourceVersion
-    if (event.type === 'BOOKMARK') yield { type: 'bookmark', resourceVersion }
-    else yield { type: event.type === 'DELETED' ? 'delete' : 'apply', object: this.#transform(event.object) }
+    const update = this.#updateOf(event, resourceVersion)
+    this.#newest = resourceVersion // not before: a transformation that throws must not lose the event
+    yield update
+  }
+
+  #updateOf(event: WatchEvent<T>, resourceVersion: string): WatchUpdate<T> {
+    if (event.type === 'BOOKMARK') return { type: 'bookmark', resourceVersion }
+    return { type: event.type === 'DELETED' ? 'delete' : 'apply', object: this.#transform(event.object) }
   }
 }
 

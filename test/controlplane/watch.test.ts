@@ -213,6 +213,19 @@ describe('a watch heals after', () => {
     await held.equals(direct)
   })
 
+  test('a transformation that failed once', async (t) => {
+    const s = await scene(t)
+    let poison = 2
+    const transform = (object: ConfigMap): ConfigMap => {
+      if (object.metadata.name === 'added' && poison-- > 0) throw new Error('indigestible')
+      return object
+    }
+    const held = await settled(t, s, { transform })
+    await churn(direct, s.ns)
+    await held.equals(direct)
+    assert.equal(held.replacements, 1)
+  })
+
   test('a server that hangs up at once, without running in circles', async (t) => {
     const s = await scene(t)
     const held = await settled(t, s)
