@@ -25,10 +25,15 @@ setup: install-deps ## Install what tests and clusters need: npm packages, syste
 	$(NODE) testenv/main.ts setup
 
 .PHONY: verify
-verify: install-deps ## Check format, lint, import rules and types
+verify: install-deps ## Check format, lint, import rules, types and that generated files are fresh
 	oxfmt --check
 	oxlint
+	$(NODE) scripts/generate.ts --check
 	tsc
+
+.PHONY: generate
+generate: install-deps ## Generate CRDs, the API reference and editor schemas from src/api
+	$(NODE) scripts/generate.ts
 
 .PHONY: fmt
 fmt: install-deps ## Format the code
@@ -57,6 +62,11 @@ cluster: install-deps ## Start a local Kubernetes and print how to use it (CLUST
 .PHONY: cluster-down
 cluster-down: install-deps ## Remove the local Kubernetes
 	$(NODE) testenv/main.ts down
+
+.PHONY: bench-client
+bench-client: setup ## Measure the client against @kubernetes/client-node, and the cache's memory
+	$(NODE) scripts/bench-client.ts
+	$(NODE) --expose-gc scripts/bench-cache.ts
 
 .PHONY: clean
 clean: ## Remove what npm installed (the cache of binaries stays)
