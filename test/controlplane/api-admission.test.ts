@@ -341,10 +341,18 @@ test('the sixth training job is one too many for the quota, and the message says
     namespaced: true,
   }
   await client.create(quotas, { ...quota, metadata: { ...quota.metadata, namespace: into } })
-  await until('the quota to be counted', async () => {
-    const { status } = (await client.get(quotas, { namespace: into, name: quota.metadata.name })) as Counted
-    return status?.used?.['count/trainingjobs.ml.example.com'] === '0'
-  })
+  // The quota controller hears of a new kind half a minute later, and then counts only quotas that change.
+  let attempt = 0
+  await until(
+    'the quota to be counted',
+    async () => {
+      const change = { spec: { hard: { 'count/secrets': String(1000 + attempt++) } } }
+      await client.patch(quotas, { namespace: into, name: quota.metadata.name }, change)
+      const { status } = (await client.get(quotas, { namespace: into, name: quota.metadata.name })) as Counted
+      return status?.used?.['count/trainingjobs.ml.example.com'] === '0'
+    },
+    120_000,
+  )
   const { resource, manifest } = completeTrainingJob
   const create = (index: number) => client.create(resource, placed(manifest, into, manifest.spec, `job-${index}`))
   for (const index of [1, 2, 3, 4, 5]) await create(index)

@@ -14,6 +14,7 @@ import { ApiError } from '../../src/kube/errors.ts'
 import type { Interceptor } from '../../src/kube/interceptor.ts'
 import type { Resource } from '../../src/kube/object.ts'
 import { CustomResourceDefinition, Namespace } from '../../src/kube/resources.ts'
+import { watch } from '../../src/kube/watch.ts'
 import { systemClock } from '../../src/runtime/clock.ts'
 import { createLogger } from '../../src/runtime/log.ts'
 import { lifetimes, type Lifetimes, renewed } from '../../src/webhooks/certificate-bundle.ts'
@@ -262,17 +263,41 @@ test('a v1 job that v1alpha1 cannot express is listed there, and comes back unch
   await client.delete(trainingJobs, key)
 })
 
+test('while the webhook is away, a job created in v1alpha1 goes on being worked on in v1', async () => {
+  const webhook = await startWebhook()
+  await converting(webhook)
+  const key = { namespace: 'ml-jobs', name: 'orphaned' }
+  await client.create(alphaTrainingJobs, alphaJob('orphaned'))
+  await webhook.close()
+
+  const status = { state: 'Running' }
+  await client.patch(trainingJobs, key, { status }, { subresource: 'status' })
+  const applied = {
+    apiVersion: 'ml.example.com/v1',
+    kind: 'TrainingJob',
+    metadata: key,
+    status,
+  } as unknown as TrainingJob
+  await client.apply(trainingJobs, applied, { subresource: 'status', force: true })
+  await client.patch(trainingJobs, key, {
+    spec: { backoffLimit: 1 },
+    metadata: { finalizers: ['ml.example.com/test'] },
+  })
+  await client.patch(trainingJobs, key, { metadata: { finalizers: null } })
+  await client.delete(trainingJobs, key)
+  assert.deepEqual(failures, [])
+})
+
 test('a watch in one version sees changes made in the other', async (t) => {
   await running(t)
   const stop = new AbortController()
   t.after(() => stop.abort())
-  const { resourceVersion } = await client.list(alphaTrainingJobs, { namespace: 'ml-jobs' })
-  const events = client.openWatch(alphaTrainingJobs, { namespace: 'ml-jobs', resourceVersion, signal: stop.signal })
   await client.create(trainingJobs, job('watched'))
-  for await (const event of events) {
-    if (event.type !== 'ADDED') continue
-    assert.equal(event.object.apiVersion, 'ml.example.com/v1alpha1')
-    assert.equal(event.object.spec.workers, 4)
+  const key = { namespace: 'ml-jobs', name: 'watched' }
+  for await (const update of watch(client, alphaTrainingJobs, { namespace: 'ml-jobs', signal: stop.signal })) {
+    if (update.type === 'replace') await client.patch(trainingJobs, key, { spec: { numWorkers: 7 } })
+    if (update.type !== 'apply' || update.object.spec.workers !== 7) continue
+    assert.equal(update.object.apiVersion, 'ml.example.com/v1alpha1')
     break
   }
   await client.delete(trainingJobs, { namespace: 'ml-jobs', name: 'watched' })
