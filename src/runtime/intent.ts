@@ -15,17 +15,12 @@ export function marked<T extends KubeObject>(intent: T): T {
   return { ...intent, metadata: { ...intent.metadata, annotations } }
 }
 
-/** Equal for equal content, whatever the order of keys; undefined members count as absent. */
+/**
+ * Equal for equal content in equal order: a planner builds its objects in the same order every time, and maps that come
+ * from the server are sorted. Another order costs one needless write; sorting would cost most of a comparison.
+ */
 export function digest(value: unknown): string {
-  return createHash('sha256').update(canonical(value)).digest('base64url').slice(0, 22)
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, member: unknown) => (isRecord(member) ? sorted(member) : member))
-}
-
-function sorted(record: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
 }
 
 /**
@@ -37,37 +32,69 @@ function sorted(record: Readonly<Record<string, unknown>>): Record<string, unkno
  * - An empty value and an absent one are the same: the server drops many of them.
  * - Quantities are compared by amount where Kubernetes has quantities: the server rewrites `1000m` as `1`.
  */
-export function drift(intent: unknown, live: unknown, path = ''): string[] {
-  if (isEmpty(intent) && isEmpty(live)) return []
-  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(intent, live, path)
-  if (isRecord(intent) && isRecord(live)) return driftOfRecord(intent, live, path)
-  return isSame(intent, live, path) ? [] : [`${path}=${canonical(live) ?? 'absent'}`]
+export function drift(intent: unknown, live: unknown): readonly string[] {
+  return driftAt({ intent, live, key: '', parent: '' })
+}
+
+/** Two values at the same place; `key` and `parent` are the last two names on the way to it. */
+interface Pair {
+  readonly intent: unknown
+  readonly live: unknown
+  readonly key: string
+  readonly parent: string
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-function driftOfRecord(intent: Json, live: Json, path: string): string[] {
-  return Object.entries(intent).flatMap(([key, wanted]) => drift(wanted, live[key], path ? `${path}.${key}` : key))
+/** Paths are put together on the way back, and only where there is something to tell: most objects have not drifted. */
+const NONE: readonly string[] = []
+
+function driftAt(pair: Pair): readonly string[] {
+  const { intent, live } = pair
+  if (intent === live) return NONE
+  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(intent, live)
+  if (isRecord(intent) && isRecord(live)) return driftOfRecord(intent, live, pair.key)
+  if ((isEmpty(intent) && isEmpty(live)) || isSameQuantity(pair)) return NONE
+  return [`=${live === undefined ? 'absent' : JSON.stringify(live)}`]
 }
 
-function driftOfList(intent: readonly unknown[], live: readonly unknown[], path: string): string[] {
-  if (!intent.every(isRecord)) return canonical(intent) === canonical(live) ? [] : [`${path}=${canonical(live)}`]
-  return intent.flatMap((wanted, position) => driftOfItem(wanted, live, `${path}[${position}]`))
+function driftOfRecord(intent: Json, live: Json, parent: string): readonly string[] {
+  let found = NONE
+  for (const key of Object.keys(intent)) {
+    const below = driftAt({ intent: intent[key], live: live[key], key, parent })
+    if (below.length > 0) found = [...found, ...below.map((rest) => joined(key, rest))]
+  }
+  return found
 }
 
-function driftOfItem(wanted: Json, live: readonly unknown[], path: string): string[] {
-  const identity = ['name', 'uid'].find((key) => typeof wanted[key] === 'string')
-  if (identity === undefined)
-    return live.some((item) => drift(wanted, item, path).length === 0) ? [] : [`${path}=absent`]
-  const match = live.find((item) => isRecord(item) && item[identity] === wanted[identity])
-  return drift(wanted, match, path)
+function driftOfList(intent: readonly unknown[], live: readonly unknown[]): readonly string[] {
+  if (!intent.every(isRecord))
+    return JSON.stringify(intent) === JSON.stringify(live) ? NONE : [`=${JSON.stringify(live)}`]
+  let found = NONE
+  for (const [position, wanted] of intent.entries()) {
+    const below = driftOfItem(wanted, live)
+    if (below.length > 0) found = [...found, ...below.map((rest) => joined(`[${position}]`, rest))]
+  }
+  return found
 }
 
-const QUANTITY_PATH = /\.(limits|requests|capacity|hard)\.[^.]+$|\.(sizeLimit|averageValue|value)$/
+function driftOfItem(wanted: Json, live: readonly unknown[]): readonly string[] {
+  const at = (item: unknown): Pair => ({ intent: wanted, live: item, key: '', parent: '' })
+  const identity = typeof wanted['name'] === 'string' ? 'name' : typeof wanted['uid'] === 'string' ? 'uid' : undefined
+  if (identity === undefined) return live.some((item) => driftAt(at(item)).length === 0) ? NONE : ['=absent']
+  return driftAt(at(live.find((item) => isRecord(item) && item[identity] === wanted[identity])))
+}
 
-function isSame(intent: unknown, live: unknown, path: string): boolean {
-  if (intent === live) return true
-  return QUANTITY_PATH.test(path) && isAmount(intent) && isAmount(live) && isSameAmount(intent, live)
+function joined(key: string, rest: string): string {
+  return rest.startsWith('=') || rest.startsWith('[') ? `${key}${rest}` : `${key}.${rest}`
+}
+
+const QUANTITY_LISTS: ReadonlySet<string> = new Set(['limits', 'requests', 'capacity', 'hard'])
+const QUANTITIES: ReadonlySet<string> = new Set(['emptyDir.sizeLimit', 'target.averageValue', 'target.value'])
+
+function isSameQuantity({ intent, live, key, parent }: Pair): boolean {
+  if (!QUANTITY_LISTS.has(parent) && !QUANTITIES.has(`${parent}.${key}`)) return false
+  return isAmount(intent) && isAmount(live) && isSameAmount(intent, live)
 }
 
 function isSameAmount(one: string | number, other: string | number): boolean {

@@ -1,6 +1,7 @@
 /** Every fault that a cache must survive, in one table: a few seconds after it has passed, the cache equals a fresh list. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
 import type { Call } from '../../src/kube/interceptor.ts'
@@ -13,7 +14,6 @@ import {
   type KindOptions,
   RuntimeMetrics,
 } from '../../src/runtime/index.ts'
-import { digest } from '../../src/runtime/intent.ts'
 import { startControlPlane } from '../../testenv/control-plane.ts'
 import { type FaultProxy, faultProxy } from '../../testenv/fault-proxy.ts'
 import { namespace, sharedCluster } from '../cluster.ts'
@@ -96,10 +96,13 @@ class Scene {
 
   /** Waits until the cache equals a fresh list, whole objects compared. */
   async equal(): Promise<void> {
-    const lines = (objects: readonly ConfigMap[]) =>
-      objects.map((object) => digest(this.cache.trimmed(object))).toSorted()
-    const listed = async () => lines((await this.direct.list(ConfigMap, { namespace: this.ns })).items)
-    const agrees = async () => (await listed()).join('\n') === lines(this.cache.list()).join('\n')
+    const sorted = (objects: readonly ConfigMap[]) =>
+      objects.toSorted((one, other) => ((one.metadata.uid ?? '') < (other.metadata.uid ?? '') ? -1 : 1))
+    const agrees = async (): Promise<boolean> => {
+      const { items } = await this.direct.list(ConfigMap, { namespace: this.ns })
+      const listed = items.map((item) => this.cache.trimmed(item))
+      return isDeepStrictEqual(sorted(listed), sorted(this.cache.list()))
+    }
     await until('the cache to equal a fresh list', agrees, HEALED_WITHIN_MS)
   }
 
