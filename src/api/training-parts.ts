@@ -20,7 +20,8 @@ import {
 const NUMERIC = '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$'
 const COUNT = '^[0-9]+$'
 
-export const frameworks = ['pytorch', 'tensorflow', 'xgboost'] as const
+export const alphaFrameworks = ['pytorch', 'tensorflow', 'xgboost'] as const
+export const frameworks = [...alphaFrameworks, 'jax', 'mpi', 'custom'] as const
 
 export const image = text({
   description: 'Container image that the workers run.',

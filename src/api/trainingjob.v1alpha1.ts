@@ -5,11 +5,11 @@ import { conditionsSchema } from './conditions.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
 import { cel, type Infer, int32, object, optional, staysInside, strEnum, text } from './schema.ts'
 import {
+  alphaFrameworks,
   args,
   command,
   commonStatus,
   dataVolume,
-  frameworks,
   hyperparameters,
   image,
   restartPolicy,
@@ -21,7 +21,7 @@ export const phases = ['Pending', 'Running', 'Succeeded', 'Failed'] as const
 
 const spec = object(
   {
-    framework: strEnum(frameworks, { description: 'Framework of the training code.' }),
+    framework: strEnum(alphaFrameworks, { description: 'Framework of the training code.' }),
     image,
     command,
     args: optional(args),
