@@ -66,7 +66,7 @@ cluster-down: install-deps ## Remove the local Kubernetes
 .PHONY: bench-client
 bench-client: setup ## Measure the client against @kubernetes/client-node, and the cache's memory
 	$(NODE) scripts/bench-client.ts
-	$(NODE) --expose-gc scripts/bench-cache.ts
+	$(NODE) scripts/bench-cache.ts
 
 .PHONY: clean
 clean: ## Remove what npm installed (the cache of binaries stays)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 
-import { runc } from './assets.ts'
+import { cni, runc } from './assets.ts'
 import { areAtHand, provideBinaries } from './binaries.ts'
 
 function setEnv(t: TestContext, values: Record<string, string>): void {
@@ -54,4 +54,13 @@ test('a binary nobody asked for is an error that names it', async (t) => {
   setEnv(t, { KUBE_ASSETS: directory })
   const binaries = await provideBinaries([runc])
   assert.throws(() => binaries.path('kubelet'), /kubelet belongs to none of: runc/)
+})
+
+test('two who ask at once build once, and find whole binaries', async (t) => {
+  const cache = emptyDirectory(t)
+  setEnv(t, { XDG_CACHE_HOME: cache })
+  const [one, two] = await Promise.all([provideBinaries([cni]), provideBinaries([cni])])
+  assert.equal(one.path('bridge'), two.path('bridge'))
+  const built = readdirSync(join(cache, 'ml-operator', 'bin'))
+  assert.equal(built.length, 1, `no lock, no scratch directory, one result: ${built.join(' ')}`)
 })
