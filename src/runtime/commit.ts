@@ -1,5 +1,6 @@
 /**
- * Carries out a plan: prune → keep → apply → status → events. Nothing else writes for an object.
+ * Carries out a plan: prune → force → keep → create → apply → status → events → discard → expired. Nothing else writes
+ * for an object.
  *
  * Guarantees
  * - Order: a child is applied only after everything to prune was deleted, the status is written only after all children
@@ -7,27 +8,30 @@
  *   that changed no status. The first failure ends the pass; running the same plan again completes it.
  * - A converged object costs no write: children that already are as intended are skipped (see `Applier`), a status that
  *   is deep-equal is skipped. Drift is still repaired, by comparing all intended fields with the cached object.
- * - Only what the owner controls is touched. Deletes carry the uid; an update names the uid it saw; a creation never
- *   becomes an update. What exists under a planned name and is not controlled by the owner is left alone and reported:
- *   in `conflicts`, as condition `Conflict`, as an event, and looked at again after `CONFLICT_RETRY_MS`.
+ * - Only what the owner controls is touched, by itself or through a child of its own. Deletes carry the uid; an update
+ *   names the uid it saw; a creation never becomes an update. What exists under a planned name and is not controlled by
+ *   the owner is left alone and reported: in `conflicts`, as condition `Conflict`, as an event, and looked at again
+ *   after `CONFLICT_RETRY_MS`.
  * - The status is written with the resourceVersion that the plan was made from: a plan from a stale cache conflicts.
+ * - Data that outlives its owner is discarded only after a live read has shown that very owner being deleted.
  * - `lastTransitionTime` is stamped here, so planners need no clock.
  *
  * Assumptions
- * - Names of children are deterministic, and all their kinds are cached.
+ * - Names of children are deterministic, and all their kinds are cached, but for those of `create`.
  * - `owner` is the object that the plan was made from.
  * - The client is the one of the reconcile context, so the next reconcile sees what was written.
  */
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import type { DeleteOptions } from '../kube/client.ts'
+import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../kube/object.ts'
 import { Applier, type WriteCall } from './applier.ts'
 import type { Caches } from './caches.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Result } from './controller.ts'
-import { classify } from './errors.ts'
+import { classify, RuntimeError } from './errors.ts'
 import type { EventNote, Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
-import { isControlledBy } from './ownership.ts'
+import { beside, controlled, isControlledBy } from './ownership.ts'
 import { slowStart } from './slow-start.ts'
 import { type Condition, mergePatch, stamped, withCondition } from './status.ts'
 
@@ -36,12 +40,20 @@ export interface Plan<Status = unknown> {
   readonly apply: readonly KubeObject[]
   /** Children, as observed, that should be gone. */
   readonly prune: readonly KubeObject[]
-  /** Created when absent, without an owner, and never changed or deleted afterwards: data that outlives its owner. */
+  /** Children, as observed, that will never end by themselves: deleted without grace, even while they are going. */
+  readonly force?: readonly KubeObject[]
+  /** Created when absent, without an owner, and never changed afterwards: data that outlives its owner. */
   readonly keep?: readonly KubeObject[]
+  /** Created when absent and never read, compared or changed: kinds that we may write but not see, such as a Secret. */
+  readonly create?: readonly KubeObject[]
   /** The whole status, without times. Absent: the status is left alone. */
   readonly status?: Status
   readonly events: readonly EventNote[]
   readonly requeueAfterMs?: number
+  /** What `keep` once created for this very owner and should go with it: only after a live read shows the owner going. */
+  readonly discard?: readonly KubeObject[]
+  /** The owner has had its time: it is deleted, last, if it still is what the plan was made from. */
+  readonly expired?: boolean
 }
 
 export interface Owner<Status = unknown> extends KubeObject {
@@ -58,6 +70,8 @@ export interface CommitDeps {
   readonly recorder: Recorder
   readonly clock: Clock
   readonly metrics: RuntimeMetrics
+  /** Kinds that are only ever created: what `create` of a plan may hold. */
+  readonly unseen?: readonly Resource[]
 }
 
 export type Commit = <S>(owner: Owner<S>, plan: Plan<S>, call: WriteCall) => Promise<CommitResult>
@@ -68,11 +82,14 @@ export function committer(deps: CommitDeps): Commit {
   const applier = new Applier(deps.caches)
   return async (owner, plan, call) => {
     const pass = new Pass(deps, applier, owner, call)
-    const foreign = await pass.prune(plan.prune)
+    const foreign = [...(await pass.prune(plan.prune)), ...(await pass.force(plan.force ?? []))]
     await pass.keep(plan.keep ?? [])
+    await pass.create(plan.create ?? [])
     const conflicts = [...foreign, ...(await pass.apply(plan.apply))]
     const news = await pass.writeStatus(plan.status, conflicts)
     if (news || plan.status === undefined) pass.publish(plan.events, conflicts)
+    await pass.discard(plan.discard ?? [])
+    if (plan.expired && !news) await pass.deleteOwner()
     return result(plan, conflicts)
   }
 }
@@ -99,18 +116,35 @@ class Pass {
 
   /** Answers, like `apply`, with the names that had to be left alone. */
   async prune(objects: readonly KubeObject[]): Promise<string[]> {
-    const foreign = objects.filter((object) => !isControlledBy(object, this.#owner))
+    const foreign = objects.filter((object) => !this.#isOurs(object))
     const going = objects.filter((object) => !foreign.includes(object) && !object.metadata.deletionTimestamp)
-    await slowStart(going, (object) => this.#delete(object))
+    await slowStart(going, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
+    return foreign.map(nameOf)
+  }
+
+  async force(objects: readonly KubeObject[]): Promise<string[]> {
+    const foreign = objects.filter((object) => !this.#isOurs(object))
+    const stuck = objects.filter((object) => !foreign.includes(object))
+    await slowStart(stuck, (object) => this.#delete(object, { gracePeriodSeconds: 0 }))
     return foreign.map(nameOf)
   }
 
   async keep(objects: readonly KubeObject[]): Promise<void> {
     const { client, signal } = this.#call
-    for (const object of objects) {
+    for (const kept of objects) {
+      const object = beside(kept, this.#owner)
       const cache = this.#applier.cacheOf(object)
       if (cache.get(keyOf(object))) continue
       await this.#explaining(object, () => unlessExists(client.create(cache.resource, object, { signal })))
+    }
+  }
+
+  async create(objects: readonly KubeObject[]): Promise<void> {
+    const { client, signal } = this.#call
+    for (const object of objects) {
+      const child = controlled(object, this.#owner)
+      const resource = this.#unseen(child)
+      await this.#explaining(child, () => unlessExists(client.create(resource, child, { signal })))
     }
   }
 
@@ -139,6 +173,22 @@ class Pass {
     return true
   }
 
+  /** The cache may be behind, and this cannot be undone: the server is asked whether the owner really goes. */
+  async discard(objects: readonly KubeObject[]): Promise<void> {
+    if (objects.length === 0) return
+    const { client, signal } = this.#call
+    const owner = this.#owner
+    const live = await client.get(this.#applier.cacheOf(owner).resource, keyOf(owner), { signal })
+    if (live.metadata.uid !== owner.metadata.uid || live.metadata.deletionTimestamp === undefined)
+      throw new RuntimeError('Transient', `${nameOf(owner)} is not being deleted: what it left is kept`)
+    await slowStart(objects, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
+  }
+
+  async deleteOwner(): Promise<void> {
+    const { resourceVersion = '' } = this.#owner.metadata
+    await this.#delete(this.#owner, { resourceVersion, propagationPolicy: 'Background' })
+  }
+
   publish(events: readonly EventNote[], conflicts: readonly string[]): void {
     const { recorder } = this.#deps
     for (const event of events) recorder.record(this.#owner, event)
@@ -147,16 +197,35 @@ class Pass {
     recorder.record(this.#owner, { type: 'Warning', reason: 'Conflict', action: 'Apply', note })
   }
 
-  async #delete(object: KubeObject): Promise<void> {
+  /** Controlled by the owner, or by a child that the owner controls, as the pods of a Job are. */
+  #isOurs(object: KubeObject): boolean {
+    if (isControlledBy(object, this.#owner)) return true
+    const controller = object.metadata.ownerReferences?.find((reference) => reference.controller)
+    if (!controller) return false
+    const { namespace } = object.metadata
+    const key = { name: controller.name, ...(namespace !== undefined && { namespace }) }
+    const parent = this.#deps.caches.holding(controller)?.get(key)
+    return parent?.metadata.uid === controller.uid && isControlledBy(parent, this.#owner)
+  }
+
+  #unseen(object: KubeObject): Resource {
+    const isOfKind = (resource: Resource): boolean =>
+      resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion
+    const resource = this.#deps.unseen?.find(isOfKind)
+    if (!resource) throw new Error(`${object.kind} is created unseen but not among the kinds declared so`)
+    return resource
+  }
+
+  async #delete(object: KubeObject, options: DeleteOptions): Promise<void> {
     const { client, signal } = this.#call
     const { resource } = this.#applier.cacheOf(object)
     const { uid } = object.metadata
     if (uid === undefined) throw new Error(`${nameOf(object)} has no uid: prune only what was observed`)
     try {
-      await client.delete(resource, keyOf(object), { uid, propagationPolicy: 'Background', signal })
+      await client.delete(resource, keyOf(object), { uid, signal, ...options })
       this.#deps.metrics.committed(object.kind, 'pruned')
     } catch (error) {
-      // Another uid has the name now: the one we meant is gone.
+      // Another uid has the name now, or a newer version: the one we meant is gone.
       if (!isConflict(error)) throw error
     }
   }

@@ -12,12 +12,17 @@ export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   return object.metadata.ownerReferences?.some((reference) => reference.controller && reference.uid === uid) ?? false
 }
 
-/** The object as a child: in the owner's namespace, controlled by it. Nothing is ever owned across namespaces. */
-export function controlled<T extends KubeObject>(object: T, owner: KubeObject): T {
+/** The object in the owner's namespace, where it must be: nothing is ever written across namespaces. */
+export function beside<T extends KubeObject>(object: T, owner: KubeObject): T {
   const namespace = object.metadata.namespace ?? owner.metadata.namespace
   if (owner.metadata.namespace !== undefined && namespace !== owner.metadata.namespace) {
     throw new Error(`${object.kind} ${object.metadata.name} is not in the namespace of its owner`)
   }
-  const ownerReferences = [controllerReference(owner)]
-  return { ...object, metadata: { ...object.metadata, ...(namespace !== undefined && { namespace }), ownerReferences } }
+  return namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
+}
+
+/** The object as a child: beside its owner and controlled by it. */
+export function controlled<T extends KubeObject>(object: T, owner: KubeObject): T {
+  const child = beside(object, owner)
+  return { ...child, metadata: { ...child.metadata, ownerReferences: [controllerReference(owner)] } }
 }
