@@ -85,6 +85,7 @@ export class Manager {
   /** Begins a controller; `reconcile` at the end of the chain completes it. */
   controller(name: string): ControllerBuilder {
     const { client, caches, clock, log, metrics } = this
+    if (this.#queues.has(name)) throw new Error(`there is a controller ${name} already`)
     const queue = new WorkQueue({ clock })
     this.#queues.set(name, queue)
     const deps = { name, queue, client, caches, clock, log, metrics, writes: new WriteLog(caches, clock) }

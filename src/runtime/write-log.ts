@@ -5,6 +5,7 @@
  */
 import type { Client, WriteOptions } from '../kube/client.ts'
 import { apiVersionOf, keyString, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
+import { Pod } from '../kube/resources.ts'
 import type { Write } from './cache.ts'
 import type { Caches } from './caches.ts'
 import { backoffMs, type BackoffPolicy } from './backoff.ts'
@@ -83,8 +84,6 @@ export class WriteLog {
 type Wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T) => T
 type Removed = (resource: Resource, key: ObjectKey, uid?: string) => void
 
-const podResource: Resource = { group: '', version: 'v1', kind: 'Pod', plural: 'pods', namespaced: true }
-
 function notingClient(client: Client, wrote: Wrote, removed: Removed): Client {
   return {
     server: client.server,
@@ -109,7 +108,7 @@ function notingClient(client: Client, wrote: Wrote, removed: Removed): Client {
     },
     evict: async (pod, options) => {
       await client.evict(pod, options)
-      if (!options?.dryRun) removed(podResource, pod, options?.uid)
+      if (!options?.dryRun) removed(Pod, pod, options?.uid)
     },
   }
 }

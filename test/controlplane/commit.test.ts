@@ -235,11 +235,20 @@ describe('commit', () => {
   test('what is to be kept has no owner, and is left alone once it exists', async (t) => {
     const bench = await Bench.start(t)
     await bench.widget()
-    const kept = { ...configMap('k'), metadata: { name: 'k', namespace: bench.namespace } }
-    await bench.pass({ keep: [kept] })
-    assert.equal((await client.get(ConfigMap, keyOf(kept))).metadata.ownerReferences, undefined)
+    await bench.pass({ keep: [configMap('k')] })
+    const kept = await client.get(ConfigMap, { namespace: bench.namespace, name: 'k' })
+    assert.equal(kept.metadata.ownerReferences, undefined)
     bench.audit.take()
-    await bench.pass({ keep: [{ ...kept, ...configMap('k', { other: 'data' }), metadata: kept.metadata }] })
+    await bench.pass({ keep: [configMap('k', { other: 'data' })] })
+    assert.deepEqual(bench.audit.take(), [])
+  })
+
+  test('nothing is written outside the namespace of the owner', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    const elsewhere = { ...configMap('c'), metadata: { name: 'c', namespace: 'default' } }
+    await assert.rejects(bench.pass({ apply: [elsewhere] }), /not in the namespace of its owner/)
+    await assert.rejects(bench.pass({ keep: [elsewhere] }), /not in the namespace of its owner/)
     assert.deepEqual(bench.audit.take(), [])
   })
 
