@@ -37,11 +37,13 @@ let plane: ControlPlane
 let client: Client
 const warnings: string[] = []
 const failures: string[] = []
+let deferrals = 0
 
 /** Keeps what the server complains about, attempt by attempt: a repeated call must not hide a failed one. */
 const listener: Interceptor = async (call, next) => {
   const response = await next(call)
   if (response.headers['warning'] !== undefined) warnings.push(`${call.path}: ${String(response.headers['warning'])}`)
+  if (response.status === 429) deferrals += 1
   if (response.status >= 500) failures.push(`${call.path}: ${response.status} ${JSON.stringify(response.body)}`)
   return response
 }
@@ -359,6 +361,7 @@ test('leaf and authority are renewed and expire under load, and no call fails', 
   assert.ok(first)
   await client.create(trainingJobs, job('rotated'))
   const shown = new Set<string>()
+  deferrals = 0
   const firstAuthorityEnds = new X509Certificate(first.authorities[0]).validToDate.getTime()
   let calls = 0
   while (Date.now() < firstAuthorityEnds + 1_000) {
@@ -371,5 +374,5 @@ test('leaf and authority are renewed and expire under load, and no call fails', 
   assert.ok(last && !last.authorities.includes(first.authorities[0]), 'the first authority is gone')
   assert.ok(shown.size >= 4, `${shown.size} certificates`)
   assert.deepEqual(failures, [])
-  t.diagnostic(`${calls} calls over ${shown.size} certificates, none failed`)
+  t.diagnostic(`${calls} calls over ${shown.size} certificates, none failed, ${deferrals} asked to wait`)
 })
