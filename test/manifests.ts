@@ -30,6 +30,21 @@ const resources = {
 const hyperparameters = { learningRate: 0.001, batchSize: 32, epochs: '10', optimizer: 'adam', betas: [0.9, 0.999] }
 const probe = { path: '/ready', periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 4 }
 
+const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }]
+const podAffinityTerm = { labelSelector: { matchLabels: { app: 'cache' }, matchExpressions }, topologyKey: 'zone' }
+const podAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [podAffinityTerm],
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm }],
+}
+const affinity = {
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions } }],
+  },
+  podAffinity,
+  podAntiAffinity: podAffinity,
+}
+
 export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   model: 'resnet50',
   dataset: 'imagenet',
@@ -38,8 +53,15 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   command: ['python', 'train.py'],
   args: ['--fast'],
   env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  envFrom: [{ prefix: 'S3_', secretRef: { name: 's3', optional: true } }],
+  engine: 'pods',
   numWorkers: 4,
   gpusPerWorker: 2,
+  procsPerWorker: 2,
+  roles: [
+    { name: 'ps', replicas: 2, gpus: 0, image: 'registry/ps:tag', command: ['serve'], args: ['--all'], resources },
+    { name: 'chief' },
+  ],
   elastic: { minWorkers: 2, maxWorkers: 8 },
   suspend: false,
   hyperparameters,
@@ -54,6 +76,27 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   resources,
   restartPolicy: 'Never',
   backoffLimit: 5,
+  failurePolicy: { rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3, 42] } }] },
+  activeDeadlineSeconds: 86_400,
+  ttlSecondsAfterFinished: 3600,
+  cleanPodPolicy: 'All',
+  scheduling: {
+    schedulerName: 'default-scheduler',
+    priorityClassName: 'high',
+    nodeSelector: { pool: 'a100' },
+    tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
+    affinity,
+    topologyKey: 'topology.kubernetes.io/zone',
+  },
+  serviceAccountName: 'trainer',
+  imagePullSecrets: [{ name: 'registry' }],
+  volumes: [
+    { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+    { name: 'settings', configMap: { name: 'settings' } },
+    { name: 'login', secret: { secretName: 'login' } },
+    { name: 'datasets', persistentVolumeClaim: { claimName: 'datasets', readOnly: true } },
+  ],
+  volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team-a', readOnly: false }],
 })
 
 export const completeAlphaTrainingJob = complete(trainingJobKind, 'v1alpha1', {
@@ -123,7 +166,9 @@ function flawsAt(path: string, schema: JsonSchema, value: unknown, put: Put): Fl
   return [...own, ...missing(path, schema, value, put), ...below(path, schema, value, put)]
 }
 
+/** Nothing, where the manifest leaves something out: of several sources there may be but one. */
 function below(path: string, schema: JsonSchema, value: unknown, put: Put): Flaw[] {
+  if (value === undefined) return []
   if (Array.isArray(value)) {
     const [first, ...others] = value
     return schema.items ? flawsAt(`${path}[0]`, schema.items, first, (entry) => put([entry, ...others])) : []
@@ -140,6 +185,7 @@ function below(path: string, schema: JsonSchema, value: unknown, put: Put): Flaw
 }
 
 function missing(path: string, schema: JsonSchema, value: unknown, put: Put): Flaw[] {
+  if (value === undefined) return []
   return (schema.required ?? []).map((name) => {
     const { [name]: _gone, ...rest } = value as Record<string, unknown>
     return { name: `${path}.${name}: missing`, spec: put(rest), field: name }

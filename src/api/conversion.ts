@@ -27,6 +27,7 @@ export const HIDDEN_FIELDS = 'ml.example.com/v1-fields'
 export const phaseOfState: Readonly<Record<TrainingJobState, TrainingJobPhase>> = {
   Pending: 'Pending',
   Initializing: 'Pending',
+  Suspending: 'Pending',
   Suspended: 'Pending',
   Running: 'Running',
   Restarting: 'Running',

@@ -15,6 +15,8 @@ test('a training job gets the documented defaults, nested ones included', () => 
     model: 'resnet50',
     dataset: 'imagenet',
     framework: 'pytorch',
+    engine: 'pods',
+    cleanPodPolicy: 'Running',
     numWorkers: 4,
     gpusPerWorker: 1,
     suspend: false,

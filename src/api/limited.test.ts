@@ -13,20 +13,18 @@ const object = (kind: string, spec: unknown, group = 'ml.example.com') => ({
 })
 
 test('names the fields that are there and nothing else', () => {
-  const job = object('TrainingJob', { model: 'm', dataset: 'd', checkpoint: { enabled: true, storage: {} } })
-  assert.deepEqual(limitedFields(job), [
-    'spec.model',
-    'spec.dataset',
-    'spec.checkpoint.enabled',
-    'spec.checkpoint.storage',
-  ])
+  const server = object('ModelServer', { image: 'i', port: 80, unknown: true })
+  assert.deepEqual(limitedFields(server), ['spec.image', 'spec.port'])
+  const job = object('TrainingJob', { model: 'm', checkpoint: { enabled: true, storage: {} } })
+  assert.deepEqual(limitedFields(job), [])
   assert.deepEqual(limitedFields(job, ['checkpoint.storage', 'elastic']), ['spec.checkpoint.storage'])
 })
 
 test('looks into lists and takes a switch that is off for absent', () => {
   const model = object('ModelDeployment', { versions: [{ name: 'v1', weight: 100 }] })
   assert.deepEqual(limitedFields(model), ['spec.versions[].weight'])
-  assert.deepEqual(limitedFields(object('TrainingJob', { suspend: false })), [])
+  const switched = object('ModelDeployment', { autoscale: false }, 'mlops.sathvik.dev')
+  assert.deepEqual(limitedFields(switched), [])
 })
 
 test('tells the kinds of the two groups apart', () => {

@@ -11,30 +11,6 @@ import { isJsonObject } from './json.ts'
 
 /** Paths below `spec`, by group and kind, as v1 spells them. `[]` stands for every entry of a list. */
 export const limited: Readonly<Record<string, readonly string[]>> = {
-  [`${GROUP}/TrainingJob`]: [
-    'model',
-    'dataset',
-    'framework',
-    'image',
-    'command',
-    'args',
-    'env',
-    'numWorkers',
-    'gpusPerWorker',
-    'elastic',
-    'suspend',
-    'hyperparameters',
-    'checkpoint.enabled',
-    'checkpoint.frequency',
-    'checkpoint.deleteOnCompletion',
-    'checkpoint.storage',
-    'dataVolume',
-    'networking.masterPort',
-    'networking.backend',
-    'resources',
-    'restartPolicy',
-    'backoffLimit',
-  ],
   [`${GROUP}/ModelDeployment`]: [
     'modelName',
     'framework',

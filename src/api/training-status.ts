@@ -1,12 +1,64 @@
 /** The status of a TrainingJob in v1: what is known about the run. */
 
 import { conditionsSchema } from './conditions.ts'
-import { dateTime, type Infer, int32, mapOf, number, object, optional, strEnum, text } from './schema.ts'
+import {
+  dateTime,
+  flag,
+  type Infer,
+  int32,
+  list,
+  listMap,
+  mapOf,
+  number,
+  object,
+  optional,
+  strEnum,
+  text,
+} from './schema.ts'
 import { commonStatus } from './training-parts.ts'
 
-export const states = ['Pending', 'Initializing', 'Running', 'Restarting', 'Suspended', 'Completed', 'Failed'] as const
+export const states = [
+  'Pending',
+  'Initializing',
+  'Running',
+  'Restarting',
+  'Suspending',
+  'Suspended',
+  'Completed',
+  'Failed',
+] as const
 
 const count = (description: string) => optional(int32({ description, minimum: 0 }))
+
+const counts = {
+  active: count('Those that run.'),
+  succeeded: count('Those that are done.'),
+  failed: count('Those that have failed.'),
+  pending: count('Those that wait for a node or an image.'),
+}
+
+const lastFailure = object(
+  {
+    time: dateTime({ description: 'When it was noticed.' }),
+    attempt: int32({ description: 'The attempt that it ended.', minimum: 1 }),
+    role: text({ description: '`worker`, or one of the roles.', maxLength: 63, examples: ['worker'] }),
+    worker: int32({ description: 'Rank of the worker, or which one of its role.', minimum: 0 }),
+    podName: text({ description: 'The pod.', maxLength: 253, examples: ['bert-workers-3'] }),
+    node: optional(text({ description: 'Node that it ran on.', maxLength: 253, examples: ['gpu-node-7'] })),
+    exitCode: optional(int32({ description: 'Exit code of the training process.' })),
+    reason: text({
+      description: 'Why, in one word: Error, OOMKilled, Preempted, NodeLost, …',
+      maxLength: 128,
+      examples: ['OOMKilled'],
+    }),
+    message: optional(text({ description: 'Why, in a sentence.', maxLength: 1024, examples: ['exit code 137'] })),
+    log: optional(
+      text({ description: 'The last lines of its log.', maxLength: 4096, examples: ['CUDA out of memory'] }),
+    ),
+    counted: flag({ description: 'Whether it counts against backoffLimit; losing a node does not.' }),
+  },
+  { description: 'The last thing that went wrong, and where.' },
+)
 
 export const trainingStatus = object(
   {
@@ -14,7 +66,14 @@ export const trainingStatus = object(
       strEnum(states, {
         description:
           'Where the job stands. Pending: accepted; Initializing: workers are being created; Running; ' +
-          'Restarting: after a failure; Suspended: by request; Completed; Failed.',
+          'Restarting: after a failure or a change of size; Suspending, Suspended: by request; Completed; Failed.',
+      }),
+    ),
+    reason: optional(
+      text({
+        description: 'Why it stands there, in a few words.',
+        maxLength: 1024,
+        examples: ['InsufficientGPU: 8 requested, 3 free'],
       }),
     ),
     progress: optional(text({ description: 'How much of the training is done.', maxLength: 16, examples: ['45%'] })),
@@ -28,17 +87,28 @@ export const trainingStatus = object(
         examples: [{ loss: 0.234, accuracy: 0.876 }],
       }),
     ),
-    workers: optional(
-      object(
-        {
-          active: count('Workers that run.'),
-          succeeded: count('Workers that are done.'),
-          failed: count('Workers that have failed.'),
-          pending: count('Workers that wait for a node or an image.'),
-        },
-        { description: 'The workers, counted.' },
+    workers: optional(object(counts, { description: 'The workers, counted.' })),
+    roles: optional(
+      listMap(
+        object(
+          { name: text({ description: 'The role.', maxLength: 63, examples: ['chief'] }), ...counts },
+          { description: 'The pods of one role, counted.' },
+        ),
+        ['name'],
+        { description: 'The pods that are no workers, by their role.', maxItems: 8 },
       ),
     ),
+    attempts: count('How often the workers have been started together, this time included.'),
+    worldSize: count('Workers of the current attempt; every rank of it was told this number.'),
+    failures: count('Failures that count against backoffLimit.'),
+    failedPods: optional(
+      list(text({ description: 'Uid of a pod.', maxLength: 64 }), {
+        description: 'Pods of the current attempt whose failure is accounted for and that are being replaced.',
+        maxItems: 1024,
+      }),
+    ),
+    restartTime: optional(dateTime({ description: 'When the next attempt may begin.' })),
+    lastFailure: optional(lastFailure),
     resources: optional(
       object(
         {
@@ -61,3 +131,4 @@ export const trainingStatus = object(
 
 export type TrainingJobStatus = Infer<typeof trainingStatus>
 export type TrainingJobState = (typeof states)[number]
+export type LastFailure = Infer<typeof lastFailure>

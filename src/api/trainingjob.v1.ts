@@ -3,9 +3,13 @@
 import { checkpoint } from './checkpoint.ts'
 import { computeResources } from './compute.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { cel, flag, type Infer, int32, listMap, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { cel, flag, type Infer, int32, int64, listMap, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { failurePolicy } from './training-failure.ts'
 import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
+import { roleRules, roles } from './training-roles.ts'
+import { scheduling } from './training-scheduling.ts'
 import { type TrainingJobStatus, trainingStatus } from './training-status.ts'
+import { envFrom, imagePullSecrets, serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
 
 export const MAX_WORKERS = 1024
 
@@ -104,6 +108,11 @@ const spec = object(
     command: optional(command),
     args: optional(args),
     env: optional(env),
+    envFrom: optional(envFrom),
+    engine: strEnum(['pods', 'job'], {
+      description: 'What runs the workers: pods that the operator itself creates, or an Indexed Job.',
+      default: 'pods',
+    }),
     numWorkers: workers(
       'Number of workers that train together. Changes only while `elastic` is set or the job is suspended.',
       { default: 1 },
@@ -121,6 +130,15 @@ const spec = object(
         ),
       ],
     }),
+    procsPerWorker: optional(
+      int32({
+        description: 'Processes of each worker. Absent: one per GPU, and one without GPUs.',
+        minimum: 1,
+        maximum: 64,
+        examples: [8],
+      }),
+    ),
+    roles: optional(roles),
     elastic: optional(elastic),
     suspend: flag({ description: 'Stop the workers and keep the job; false lets it go on.', default: false }),
     hyperparameters: optional(hyperparameters),
@@ -135,6 +153,31 @@ const spec = object(
       maximum: 10,
       default: 3,
     }),
+    failurePolicy: optional(failurePolicy),
+    activeDeadlineSeconds: optional(
+      int64({
+        description:
+          'How long the job may take, from its start or the last time it was resumed, before it counts as failed.',
+        minimum: 1,
+        examples: [86400],
+      }),
+    ),
+    ttlSecondsAfterFinished: optional(
+      int32({
+        description: 'How long the job is kept after its end; then it is deleted. Absent: until somebody deletes it.',
+        minimum: 0,
+        examples: [604800],
+      }),
+    ),
+    cleanPodPolicy: strEnum(['Running', 'All', 'None'], {
+      description: 'Which pods are deleted when the job has ended: those that still run, all of them, or none.',
+      default: 'Running',
+    }),
+    scheduling: optional(scheduling),
+    serviceAccountName: optional(serviceAccountName),
+    imagePullSecrets: optional(imagePullSecrets),
+    volumes: optional(volumes),
+    volumeMounts: optional(volumeMounts),
   },
   {
     description: 'What to train, with what, and how to carry on when something breaks.',
@@ -153,6 +196,12 @@ const spec = object(
         'self.numWorkers == oldSelf.numWorkers || has(self.elastic) || self.suspend || oldSelf.suspend',
         'numWorkers can change only while elastic is set or the job is suspended: set spec.elastic, or spec.suspend to true first',
         { fieldPath: '.numWorkers', reason: 'FieldValueForbidden' },
+      ),
+      ...roleRules,
+      cel(
+        '!has(self.volumeMounts) || (has(self.volumes) && self.volumeMounts.all(mount, self.volumes.exists(volume, volume.name == mount.name)))',
+        'volumeMounts.name must be the name of one of the volumes: add the volume or correct the name',
+        { fieldPath: '.volumeMounts' },
       ),
       fixed('model'),
       fixed('dataset'),
@@ -183,6 +232,7 @@ export const trainingJobV1 = {
       description: 'GPUs held.',
       wide: true,
     },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it is so.', wide: true },
     { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'Time since start.', wide: true },
   ],
   scale: { specReplicasPath: '.spec.numWorkers', statusReplicasPath: '.status.workers.active' },
