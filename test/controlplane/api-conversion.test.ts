@@ -84,6 +84,7 @@ async function converting(webhook: ConversionWebhook): Promise<void> {
   failures.length = 0
 }
 
+/** A webhook for one test, which may close it earlier. */
 async function running(t: TestContext, options: WebhookOptions = {}): Promise<ConversionWebhook> {
   const webhook = await startWebhook(options)
   t.after(() => webhook.close())
@@ -205,8 +206,7 @@ test('bad v1alpha1 manifests are refused by the name of their field', async (t) 
 })
 
 test('a job created in one version is read and changed in both, across a restart of the webhook', async (t) => {
-  const first = await startWebhook()
-  await converting(first)
+  const first = await running(t)
   const key = { namespace: 'ml-jobs', name: 'both' }
   const created = await client.create(alphaTrainingJobs, alphaJob('both'))
   assert.deepEqual(created.spec, completeAlphaTrainingJob.manifest.spec)
@@ -265,9 +265,8 @@ test('a v1 job that v1alpha1 cannot express is listed there, and comes back unch
   await client.delete(trainingJobs, key)
 })
 
-test('while the webhook is away, a job created in v1alpha1 goes on being worked on in v1', async () => {
-  const webhook = await startWebhook()
-  await converting(webhook)
+test('while the webhook is away, a job created in v1alpha1 goes on being worked on in v1', async (t) => {
+  const webhook = await running(t)
   const key = { namespace: 'ml-jobs', name: 'orphaned' }
   await client.create(alphaTrainingJobs, alphaJob('orphaned'))
   await webhook.close()
