@@ -57,7 +57,7 @@ const volume = object(
       object(
         {
           medium: optional(strEnum(['Memory'], { description: 'Held in memory; on disk if absent.' })),
-          sizeLimit: optional(quantity({ description: 'The most it may hold.' })),
+          sizeLimit: optional(quantity({ description: 'The most it may hold.', examples: ['2Gi'] })),
         },
         { description: 'An empty directory of each pod, gone with it.' },
       ),
