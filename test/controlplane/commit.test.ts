@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { createClient, type Client } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { keyOf, type KubeObject } from '../../src/kube/object.ts'
-import { ConfigMap, Deployment, Event, Service } from '../../src/kube/resources.ts'
+import { ConfigMap, Deployment, Event, Pod, Secret, Service } from '../../src/kube/resources.ts'
 import { type Commit, committer, createLogger, Manager, type Plan } from '../../src/runtime/index.ts'
 import { Audit } from '../audit.ts'
 import { namespace, sharedCluster } from '../cluster.ts'
@@ -61,6 +61,23 @@ const plan = (parts: Partial<Plan<WidgetStatus>>): Plan<WidgetStatus> => ({
   ...parts,
 })
 
+/** A pod on a node that does not exist, being deleted: nobody will ever say that it has ended. */
+async function stuckPod(
+  ns: string,
+  name: string,
+  ownerReferences: NonNullable<KubeObject['metadata']['ownerReferences']>,
+) {
+  const spec = { nodeName: 'nowhere', containers: [{ name: 'main', image: 'x' }] }
+  const pod = await client.create(Pod, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: ns, name, ownerReferences },
+    spec,
+  })
+  await client.delete(Pod, keyOf(pod))
+  return client.get(Pod, keyOf(pod))
+}
+
 /** A manager whose caches run on one namespace, and a commit that looks at nothing else. */
 class Bench {
   readonly namespace: string
@@ -74,9 +91,10 @@ class Bench {
     const connect: ConstructorParameters<typeof Manager>[0]['connect'] = (interceptors) =>
       createClient(config, { interceptors: [...interceptors, this.audit.interceptor], fieldManager: 'bench' })
     this.manager = new Manager({ name: 'bench.example.com/commit', connect, log })
-    for (const kind of [widgets, ConfigMap, Service, Deployment])
+    for (const kind of [widgets, ConfigMap, Service, Deployment, Pod])
       this.manager.caches.of<KubeObject>(kind, { namespace: inNamespace })
-    this.commit = committer(this.manager)
+    const { caches, recorder, clock, metrics } = this.manager
+    this.commit = committer({ caches, recorder, clock, metrics, unseen: [Secret] })
   }
 
   static async start(t: TestContext): Promise<Bench> {
@@ -241,6 +259,60 @@ describe('commit', () => {
     bench.audit.take()
     await bench.pass({ keep: [configMap('k', { other: 'data' })] })
     assert.deepEqual(bench.audit.take(), [])
+  })
+
+  test('what we may not see is created once, controlled, and never looked at', async (t) => {
+    const bench = await Bench.start(t)
+    const { metadata } = await bench.widget()
+    const keys = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData: { key: 'first' } }
+    await bench.pass({ create: [keys] })
+    await bench.pass({ create: [{ ...keys, stringData: { key: 'second' } } as KubeObject] })
+    const stored = await client.get(Secret, { namespace: bench.namespace, name: 'keys' })
+    assert.equal(stored.data?.['key'], Buffer.from('first').toString('base64'))
+    assert.equal(stored.metadata.ownerReferences?.[0]?.uid, metadata.uid)
+    assert.deepEqual(bench.audit.take(), ['create secrets/keys 201', 'create secrets/keys 409'])
+    await assert.rejects(bench.pass({ create: [configMap('seen')] }), /not among the kinds declared so/)
+  })
+
+  test('what cannot end by itself is forced, also through a child that the owner controls', async (t) => {
+    const bench = await Bench.start(t)
+    const { namespace: ns } = bench
+    await bench.widget()
+    await bench.pass({ apply: [configMap('parent')] })
+    const { apiVersion, kind, metadata } = await client.get(ConfigMap, { namespace: ns, name: 'parent' })
+    const owner = { apiVersion, kind, name: 'parent', uid: metadata.uid ?? '', controller: true }
+    const stuck = await stuckPod(ns, 'ours', [owner])
+    const foreign = await stuckPod(ns, 'theirs', [])
+    const { conflicts } = await bench.pass({ force: [stuck, foreign] })
+    assert.deepEqual(conflicts, ['Pod/theirs'])
+    const left = (await client.list(Pod, { namespace: ns })).items.map((pod) => pod.metadata.name)
+    assert.deepEqual(left, ['theirs'])
+    await client.delete(Pod, keyOf(foreign), { gracePeriodSeconds: 0 })
+  })
+
+  test('data goes only with an owner that a live read shows going', async (t) => {
+    const bench = await Bench.start(t)
+    const { namespace: ns } = bench
+    const owner = await bench.widget()
+    await bench.pass({ keep: [configMap('data')] })
+    const data = await client.get(ConfigMap, { namespace: ns, name: 'data' })
+    await assert.rejects(bench.pass({ discard: [data] }), /is not being deleted/)
+    await client.patch(widgets, keyOf(owner), { metadata: { finalizers: ['example.com/hold'] } })
+    await client.delete(widgets, keyOf(owner))
+    await bench.pass({ discard: [data] })
+    assert.deepEqual(bench.audit.take(), ['create configmaps/data 201', 'delete configmaps/data 200'])
+    await client.patch(widgets, keyOf(owner), { metadata: { finalizers: null } })
+  })
+
+  test('an owner whose time is up is deleted, unless it has changed since', async (t) => {
+    const bench = await Bench.start(t)
+    const stale = await bench.widget()
+    await client.patch(widgets, keyOf(stale), { spec: { size: 2 } })
+    const call = { client: bench.manager.client, signal: AbortSignal.timeout(30_000) }
+    await bench.commit(stale, plan({ expired: true }), call)
+    assert.equal((await client.get(widgets, keyOf(stale))).metadata.deletionTimestamp, undefined)
+    await bench.pass({ expired: true })
+    await assert.rejects(client.get(widgets, keyOf(stale)), /not found/)
   })
 
   test('nothing is written outside the namespace of the owner', async (t) => {
