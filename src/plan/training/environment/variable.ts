@@ -1,0 +1,22 @@
+/** Environment variables: what they are made of and whose word counts. */
+
+export interface Variable {
+  readonly name: string
+  readonly value?: string
+  readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } }
+}
+
+export const variable = (name: string, value: string | number | undefined): Variable[] =>
+  value === undefined ? [] : [{ name, value: String(value) }]
+
+export const field = (name: string, fieldPath: string): Variable => ({ name, valueFrom: { fieldRef: { fieldPath } } })
+
+/** Each name once; the first to set it wins. A list with a name twice would be refused. */
+export function firstOfEach(variables: readonly Variable[]): Variable[] {
+  const byName = new Map<string, Variable>()
+  for (const entry of variables) if (!byName.has(entry.name)) byName.set(entry.name, entry)
+  return [...byName.values()]
+}
+
+/** Text that reaches the process as it is: `$(NAME)` in it is not a reference. */
+export const literal = (text: string): string => text.replaceAll('$(', '$$$$(')
