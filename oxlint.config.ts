@@ -55,7 +55,9 @@ export default defineConfig({
     'import/no-default-export': 'error',
     'typescript/no-floating-promises': [
       'error',
-      { allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['test', 'describe', 'suite', 'it'] }] },
+      {
+        allowForKnownSafeCalls: [{ from: 'package', package: 'node:test', name: ['test', 'describe', 'suite', 'it'] }],
+      },
     ],
     // A helper that only one function needs may stand inside it.
     'unicorn/consistent-function-scoping': 'off',
