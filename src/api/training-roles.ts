@@ -31,7 +31,7 @@ const role = object(
 
 export const roles = listMap(role, ['name'], {
   description:
-    'Pods that do something else than the workers. A `chief` or `launcher` decides by its own end how the job ends.',
+    'Pods that do something else than the workers. A `chief` or `launcher` decides by its own end how the job ends. Immutable.',
   maxItems: 4,
   examples: [[{ name: 'chief' }, { name: 'ps', replicas: 2 }]],
 })

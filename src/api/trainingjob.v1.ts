@@ -101,7 +101,7 @@ const spec = object(
       text({ description: 'Dataset to train on. Immutable.', minLength: 1, maxLength: 1024, examples: ['imagenet'] }),
     ),
     framework: strEnum(frameworks, {
-      description: 'Framework of the training code; decides how the workers are told about each other.',
+      description: 'Framework of the training code; decides how the workers are told about each other. Immutable.',
       default: 'pytorch',
     }),
     image: optional(image),
@@ -110,7 +110,7 @@ const spec = object(
     env: optional(env),
     envFrom: optional(envFrom),
     engine: strEnum(['pods', 'job'], {
-      description: 'What runs the workers: pods that the operator itself creates, or an Indexed Job.',
+      description: 'What runs the workers: pods that the operator itself creates, or an Indexed Job. Immutable.',
       default: 'pods',
     }),
     numWorkers: workers(
@@ -205,6 +205,9 @@ const spec = object(
       ),
       fixed('model'),
       fixed('dataset'),
+      fixed('framework'),
+      fixed('engine'),
+      fixed('roles'),
     ],
   },
 )

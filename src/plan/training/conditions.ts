@@ -1,4 +1,4 @@
-/** The conditions of a job. Each says for itself whether it holds; why, is the same for all: where the job stands. */
+/** The conditions of a job. `WorkersReady`, true or not, and whatever else is true say why; the others name the state. */
 import type { Verdict } from '../../api/conditions.ts'
 import type { TrainingJobState } from '../../api/training-status.ts'
 
@@ -12,6 +12,9 @@ export interface Standing {
   readonly isReady: boolean
 }
 
+/** The condition that always says why the job stands where it does. */
+export const WHY = 'WorkersReady'
+
 /** The types that are ours to write. */
 export const conditionTypes = ['Accepted', 'WorkersReady', 'Running', 'Suspended', 'Complete', 'Failed'] as const
 
@@ -24,10 +27,14 @@ export function conditionsOf({ state, reason, message, isReady }: Standing, gene
     Complete: state === 'Completed',
     Failed: state === 'Failed',
   }
+  const why = (type: keyof typeof holds): Pick<Verdict, 'reason' | 'message'> => {
+    if (type === 'Accepted') return { reason: 'Accepted', message: 'the job is accepted' }
+    return holds[type] || type === WHY ? { reason, message } : { reason: state, message: '' }
+  }
   return conditionTypes.map((type) => ({
     type,
     status: holds[type] ? 'True' : 'False',
-    ...(type === 'Accepted' ? { reason: 'Accepted', message: 'the job is accepted' } : { reason, message }),
+    ...why(type),
     ...(generation !== undefined && { observedGeneration: generation }),
   }))
 }

@@ -43,13 +43,15 @@ function refused({ status }: Pod, now: number): Disruption | undefined {
 
 const REFUSALS = /^(OutOf|NodeAffinity|UnexpectedAdmission|Preempting|NodeShutdown|NodeLost)/
 
+export const DELETED = 'PodDeleted'
+
 /** Somebody deleted it while it ran. One that had failed before counts as failed. */
 function deleted(member: Member, pod: Pod, now: number): Disruption | undefined {
   if (!isGoing(member)) return undefined
   const requested = deletionRequestedAt(pod) ?? now
   const ended = millis(containerOf(member)?.state?.terminated?.finishedAt)
   if (member.phase === 'Failed' && ended !== undefined && ended < requested) return undefined
-  return { reason: 'PodDeleted', message: 'somebody deleted the pod', at: requested }
+  return { reason: DELETED, message: 'somebody deleted the pod', at: requested }
 }
 
 /** A deletion is stamped with the time at which its grace ends. */

@@ -9,7 +9,7 @@ import type { LastFailure } from '../../api/training-status.ts'
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
 import type { Pod } from '../../kube/resources.ts'
 import { attemptOf } from './attempt.ts'
-import { disruptionOf } from './disruption.ts'
+import { DELETED, disruptionOf } from './disruption.ts'
 import { containerOf, type Member } from './member.ts'
 import { ATTEMPT_LABEL } from './names.ts'
 import type { TrainingObserved } from './observed.ts'
@@ -26,12 +26,22 @@ export interface Failure {
   readonly at: number
 }
 
-/** What is wrong with these members, the earliest first; of two at once a disruption, which tends to be the cause. */
+/**
+ * What is wrong with these members, the cause first: the earliest, and of two at once a disruption. But a Job whose pod
+ * has failed deletes the others itself, so there a mere deletion explains nothing as long as anything else does.
+ */
 export function failuresOf(observed: TrainingObserved, members: readonly Member[]): Failure[] {
-  const failures = members.flatMap((member) => failureOf(observed, member) ?? [])
-  return failures.toSorted(
-    (one, other) => one.at - other.at || Number(other.disrupted) - Number(one.disrupted) || bySeat(one, other),
-  )
+  const { engine } = observed.job.spec
+  const isEffect = ({ reason }: Failure): boolean => engine === 'job' && reason === DELETED
+  return members
+    .flatMap((member) => failureOf(observed, member) ?? [])
+    .toSorted(
+      (one, other) =>
+        Number(isEffect(one)) - Number(isEffect(other)) ||
+        one.at - other.at ||
+        Number(other.disrupted) - Number(one.disrupted) ||
+        bySeat(one, other),
+    )
 }
 
 const bySeat = (one: Failure, other: Failure): number => one.member.index - other.member.index

@@ -5,6 +5,7 @@ import type { EventNote } from '../plan.ts'
 import { soonest } from '../plan.ts'
 import type { Seat } from './attempt.ts'
 import { childrenOf, secretsOf } from './children.ts'
+import { WHY } from './conditions.ts'
 import { untilDeadline } from './deadline.ts'
 import { trainingStarted, waits, workersCreated } from './events.ts'
 import type { Member } from './member.ts'
@@ -98,8 +99,8 @@ function eventsOf({ job, attempt, seats }: Scene, { state, waiting, isReady, fil
 /** Where the job stood, while it waits. */
 function asBefore(scene: Scene) {
   const { status } = scene.job
-  const running = getCondition(status?.conditions, 'Running')
-  const { reason = 'Restarting', message = 'the workers are about to be created' } = running ?? {}
+  const known = getCondition(status?.conditions, WHY)
+  const { reason = 'Restarting', message = 'the workers are about to be created' } = known ?? {}
   return unchanged(scene, { state: status?.state ?? 'Restarting', reason, message, isReady: false })
 }
 

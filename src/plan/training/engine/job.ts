@@ -22,7 +22,7 @@ export const job: Engine = {
     (observed.workload !== undefined && attemptOf(observed.workload) !== attempt),
   fill: (observed, attempt, seats) => (observed.workload || seats.length === 0 ? [] : [workload(observed, attempt)]),
   clear: (observed, members) => (members.length === 0 && !observed.workload ? NO_CHANGE : cleared(observed)),
-  stop: (observed) => suspended(observed),
+  stop: (observed) => (job.members(observed).some(isActive) ? suspended(observed) : NO_CHANGE),
 }
 
 /** The host name is not ours to choose: a Job gives its pods its own name and their index. */
