@@ -7,6 +7,7 @@ SHELL := /bin/bash
 # npm brings Node 24, so a machine with an older one works too.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node
+KUBECTL ?= kubectl
 
 .PHONY: help
 help: ## Show this list
@@ -54,6 +55,29 @@ test-controlplane: setup ## Run the tests against a real API server
 .PHONY: test-node
 test-node: setup ## Run the tests against a real kubelet (root, Linux)
 	$(NODE) scripts/test.ts node
+
+.PHONY: test-faults
+test-faults: setup ## Crash the operator at every write of every workload and check the oracles (long)
+	$(NODE) scripts/faults.ts
+
+.PHONY: bench
+bench: setup ## Count the writes of 1,000 training jobs, and compare their time with the same writes sent raw
+	$(NODE) scripts/bench.ts
+
+.PHONY: manifests
+manifests: generate ## The same as generate
+
+.PHONY: install
+install: install-deps ## Install the CRDs into the cluster of your kubeconfig
+	$(KUBECTL) apply --server-side -f config/crd
+
+.PHONY: uninstall
+uninstall: ## Remove the CRDs, and with them every object of these kinds, from the cluster of your kubeconfig
+	$(KUBECTL) delete --ignore-not-found -f config/crd
+
+.PHONY: run
+run: install-deps ## Run the operator from here against the cluster of your kubeconfig (RUN_FLAGS='--help')
+	$(NODE) src/main.ts operator $(RUN_FLAGS)
 
 .PHONY: cluster
 cluster: install-deps ## Start a local Kubernetes and print how to use it (CLUSTER_FLAGS='--gpus 2 --metrics-server')
