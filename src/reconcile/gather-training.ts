@@ -1,0 +1,67 @@
+/** Every read that a pass over a TrainingJob makes. All but the last lines of a failed worker come from memory. */
+import type { TrainingJob } from '../api/trainingjob.v1.ts'
+import type { Node, Pod } from '../kube/resources.ts'
+import { claimNames } from '../plan/training/claims.ts'
+import type { TrainingConfig } from '../plan/training/config.ts'
+import { needsLog } from '../plan/training/failure.ts'
+import { JOB_UID_LABEL, workloadName } from '../plan/training/names.ts'
+import type { NodeFacts, TrainingObserved } from '../plan/training/observed.ts'
+import { isControlledBy } from '../runtime/index.ts'
+import { freshSshKeys } from './ssh-keys.ts'
+import type { TrainingCaches } from './training-caches.ts'
+
+/** The last lines of a worker's log, or undefined if they cannot be had. Never throws. */
+export type ReadLog = (pod: Pod) => Promise<string | undefined>
+
+export interface GatherDeps {
+  readonly caches: TrainingCaches
+  readonly config: TrainingConfig
+  readonly now: number
+  readonly readLog: ReadLog
+}
+
+/** A failure is explained by one worker; when hundreds fail together, the first few are asked. */
+const MOST_LOGS = 3
+
+export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
+  const { caches, config, now } = deps
+  const { namespace = '', uid = '' } = job.metadata
+  const pods = caches.pods.byLabel(JOB_UID_LABEL, uid)
+  const workload = caches.workloads.get({ namespace, name: workloadName(job) })
+  return {
+    job,
+    now,
+    config,
+    pods,
+    claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
+    nodes: nodesOf(pods, caches),
+    logTails: await logTails(job, pods, deps),
+    ...(workload && isControlledBy(workload, job) && { workload }),
+    ...(wantsKeys(job) && { sshKeys: await freshSshKeys() }),
+  }
+}
+
+function nodesOf(pods: readonly Pod[], { nodes }: TrainingCaches): NodeFacts[] {
+  const names = new Set(pods.flatMap(({ spec }) => spec?.nodeName ?? []))
+  return [...names].flatMap((name) => {
+    const node = nodes.get({ name })
+    return node ? [factsOf(node)] : []
+  })
+}
+
+export function factsOf({ metadata, status }: Node): NodeFacts {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const since = Date.parse(ready?.lastTransitionTime ?? '')
+  return { name: metadata.name, ready: ready?.status === 'True', since: Number.isNaN(since) ? 0 : since }
+}
+
+async function logTails(job: TrainingJob, pods: readonly Pod[], { readLog }: GatherDeps): Promise<Map<string, string>> {
+  const unexplained = pods.filter((pod) => needsLog(job, pod)).slice(0, MOST_LOGS)
+  const tails = await Promise.all(unexplained.map(async (pod) => [pod.metadata.uid ?? '', await readLog(pod)] as const))
+  return new Map(tails.flatMap(([uid, tail]) => (tail === undefined ? [] : [[uid, tail] as const])))
+}
+
+/** Made anew in every pass until the job has begun; the first pair that is stored stays. */
+function wantsKeys({ spec, status }: TrainingJob): boolean {
+  return spec.framework === 'mpi' && status?.startTime === undefined
+}

@@ -1,0 +1,126 @@
+/**
+ * The training controller: gather → plan → commit, for one TrainingJob at a time. What a job needs is decided in
+ * src/plan/training; here is only who is asked, what is watched, and what happens when a write is refused.
+ */
+import { trainingJobs } from '../api/kinds.ts'
+import type { TrainingJob } from '../api/trainingjob.v1.ts'
+import { ApiError } from '../kube/errors.ts'
+import { keyOf } from '../kube/object.ts'
+import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Secret, Service } from '../kube/resources.ts'
+import { defaultTrainingConfig, type TrainingConfig } from '../plan/training/config.ts'
+import { FINALIZER } from '../plan/training/names.ts'
+import { planDeletion, planRefusal, planTraining } from '../plan/training/plan.ts'
+import type { PlannedStatus } from '../plan/training/status.ts'
+import {
+  type Change,
+  classify,
+  type Commit,
+  committer,
+  type Controller,
+  ensureFinalizer,
+  hasFinalizer,
+  type Manager,
+  type ReconcileContext,
+  removeFinalizer,
+  type Result,
+} from '../runtime/index.ts'
+import { factsOf, gatherTraining, type ReadLog } from './gather-training.ts'
+import { readLogTail } from './log-tail.ts'
+import { CLAIM, claimKey, jobKeys, NODE, trainingCaches, type TrainingCaches } from './training-caches.ts'
+
+export interface TrainingOptions {
+  /** One namespace instead of all. */
+  readonly namespace?: string
+  readonly concurrency?: number
+  /** How often every job is looked at without a reason. */
+  readonly resyncMs?: number
+  readonly config?: Partial<TrainingConfig>
+  /** Instead of asking the API server for logs. */
+  readonly readLog?: ReadLog
+}
+
+interface Deps {
+  readonly manager: Manager
+  readonly caches: TrainingCaches
+  readonly commit: Commit
+  readonly config: TrainingConfig
+  readonly readLog?: ReadLog
+}
+
+export function addTrainingController(manager: Manager, options: TrainingOptions = {}): Controller {
+  const caches = trainingCaches(manager.caches, options.namespace)
+  const { recorder, clock, metrics } = manager
+  const commit = committer({ caches: manager.caches, recorder, clock, metrics, unseen: [Secret] })
+  const config = { ...defaultTrainingConfig, ...options.config }
+  const deps: Deps = { manager, caches, commit, config, ...(options.readLog && { readLog: options.readLog }) }
+  return manager
+    .controller('trainingjob')
+    .for(trainingJobs)
+    .watches(Pod, jobKeys)
+    .watches(Node, ({ metadata }) => caches.pods.byIndex(NODE, metadata.name).flatMap(jobKeys), { when: nodeTurned })
+    .watches(PersistentVolumeClaim, (claim) => caches.jobs.byIndex(CLAIM, claimKey(keyOf(claim))).map(keyOf))
+    .owns(Job)
+    .owns(Service)
+    .owns(ConfigMap)
+    .reconcile((key, context) => reconcile(caches.jobs.get(key), deps, context), {
+      ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
+      ...(options.resyncMs !== undefined && { resyncMs: options.resyncMs }),
+    })
+}
+
+async function reconcile(job: TrainingJob | undefined, deps: Deps, context: ReconcileContext): Promise<Result> {
+  if (!job) return {}
+  try {
+    return await (job.metadata.deletionTimestamp === undefined ? advance(job, deps, context) : end(job, deps, context))
+  } catch (error) {
+    tellFailure(job, deps, error)
+    throw error
+  }
+}
+
+/** One step along the life of the job. */
+async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
+  const current = await ensureFinalizer(job, finalizer(context))
+  const observed = await gather(current, deps, context)
+  try {
+    return await deps.commit<PlannedStatus>(current, planTraining(observed), context)
+  } catch (error) {
+    if (isRefusal(error)) await deps.commit<PlannedStatus>(current, planRefusal(observed, error.message), context)
+    throw error
+  }
+}
+
+/** A write that the server will refuse until somebody does something: a quota, a policy, a field it does not accept. */
+function isRefusal(error: unknown): error is ApiError {
+  return error instanceof ApiError && classify(error).class !== 'transient'
+}
+
+/** One step towards its end. The finalizer goes last, when nothing is left that would be left behind. */
+async function end(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
+  if (!hasFinalizer(job, FINALIZER)) return {}
+  const { done, ...plan } = planDeletion(await gather(job, deps, context))
+  const result = await deps.commit(job, plan, context)
+  if (done) await removeFinalizer(job, finalizer(context))
+  return result
+}
+
+function finalizer({ client, signal }: ReconcileContext) {
+  return { client, signal, resource: trainingJobs, name: FINALIZER }
+}
+
+function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, context: ReconcileContext) {
+  return gatherTraining(job, { caches, config, now: manager.clock.now(), readLog: readLog ?? readLogTail(context) })
+}
+
+/** What passes by itself is not worth an event; what waits for people is told where they look. */
+function tellFailure(job: TrainingJob, { manager }: Deps, error: unknown): void {
+  const { class: kind, code } = classify(error)
+  if (kind === 'transient' && code !== 'Unexpected') return
+  const note = error instanceof Error ? error.message : String(error)
+  manager.recorder.record(job, { type: 'Warning', reason: 'ReconcileFailed', action: 'Reconcile', note })
+}
+
+/** A node came, went, or changed its mind about being ready; its heartbeats concern nobody. */
+function nodeTurned(change: Change<Node>): boolean {
+  return change.type !== 'update' || factsOf(change.object).ready !== factsOf(change.previous).ready
+}

@@ -1,0 +1,125 @@
+/** The manifests that the project began with, applied word for word to a cluster in which the operator runs as a process. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { basename, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
+import { ConfigMap, Namespace, Pod, Service } from '../../src/kube/resources.ts'
+import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
+import { installApi, manifestsIn } from '../api.ts'
+import { type FakeNode, fakeNode, Kubelet } from '../kubelet.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
+import { envOf, gangOf, isComplete } from '../training-job.ts'
+import { until } from '../until.ts'
+
+const PLACES = ['default', 'ml-team', 'ml-jobs', 'team-a']
+
+let plane: ControlPlane
+let client: Client
+let node: FakeNode
+let operator: OperatorProcess
+let kubelets: Kubelet[]
+
+before(async () => {
+  plane = await startControlPlane()
+  client = createClient(await configFromKubeconfig(plane.kubeconfig))
+  for (const name of PLACES.slice(1))
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await installApi(client)
+  node = await fakeNode(client)
+  kubelets = PLACES.map((namespace) => new Kubelet({ client, namespace, node: node.name, decide: () => undefined }))
+  operator = await startOperatorProcess(plane.kubeconfig)
+})
+
+after(async () => {
+  await operator?.stop()
+  for (const kubelet of kubelets ?? []) await kubelet.stop()
+  await node?.remove()
+  await client?.close()
+  await plane?.stop()
+})
+
+/** Workers go on until told to finish; then they end well, as soon as all of them are there. */
+function finish(): void {
+  for (const kubelet of kubelets)
+    kubelet.decide((pod, pods) =>
+      isComplete(pod, pods, Number(envOf(pod, 'WORLD_SIZE') ?? gangOf(pod, pods).length)) ? { exitCode: 0 } : undefined,
+    )
+}
+
+const manifests = await manifestsIn('test/acceptance')
+const training = manifests.filter(({ objects: [first] }) => first?.kind === 'TrainingJob')
+
+const keyOf = ({ metadata: { namespace = 'default', name } }: KubeObject): Required<ObjectKey> => ({ namespace, name })
+
+test('there are TrainingJobs among the manifests', () => assert.equal(training.length, 4))
+
+for (const { file, objects } of training) {
+  const key = keyOf(objects[0] as KubeObject)
+  const pods = async (): Promise<readonly Pod[]> =>
+    (await client.list(Pod, { namespace: key.namespace, labelSelector: `trainingjob=${key.name}` })).items
+
+  test(`${basename(file)} runs`, async () => {
+    await plane.kubectl('apply', '-f', file)
+    const { spec } = await client.get(trainingJobs, key)
+    await until('all workers to run', async () => {
+      const all = await pods()
+      return all.length === spec.numWorkers && all.every(({ status }) => status?.phase === 'Running')
+    })
+    await until('the job to say so', async () => (await client.get(trainingJobs, key)).status?.state === 'Running')
+    assert.equal((await client.get(alphaTrainingJobs, key)).status?.phase, 'Running')
+    await client.get(Service, { namespace: key.namespace, name: `${key.name}-workers` })
+    await client.get(ConfigMap, { namespace: key.namespace, name: `${key.name}-config` })
+    const shown = await plane.kubectl('get', 'tj', '-n', key.namespace, key.name)
+    assert.match(shown, new RegExp(`${key.name} +Running`))
+  })
+}
+
+test('the documented JSON patch scales a running job', async () => {
+  const key = { namespace: 'ml-jobs', name: 'pytorch-mnist' }
+  const patch = '[{"op": "replace", "path": "/spec/workers", "value": 4}]'
+  const inAlpha = 'trainingjobs.v1alpha1.ml.example.com/pytorch-mnist'
+  await plane.kubectl('patch', '-n', key.namespace, inAlpha, '--type=json', '-p', patch)
+  await until('four workers of one world', async () => {
+    const { items } = await client.list(Pod, { namespace: key.namespace })
+    return (
+      items.length === 4 && items.every((pod) => pod.status?.phase === 'Running' && envOf(pod, 'WORLD_SIZE') === '4')
+    )
+  })
+})
+
+for (const { file, objects } of training) {
+  const key = keyOf(objects[0] as KubeObject)
+  test(`${basename(file)} completes`, async () => {
+    finish()
+    await plane.kubectl('wait', '-n', key.namespace, `tj/${key.name}`, '--for=condition=Complete', '--timeout=60s')
+    assert.equal((await client.get(trainingJobs, key)).status?.state, 'Completed')
+    assert.equal((await client.get(alphaTrainingJobs, key)).status?.phase, 'Succeeded')
+  })
+}
+
+test('deleted they leave no pods', async () => {
+  for (const { file } of training) await plane.kubectl('delete', '-f', file, '--timeout=60s')
+  await until('no pods', async () => (await client.list(Pod, { labelSelector: 'app=trainingjob' })).items.length === 0)
+})
+
+test('it says what it does on /metrics, and stops in order', async () => {
+  const metrics = await (await fetch(`${operator.url}/metrics`)).text()
+  assert.match(metrics, /reconcile_duration_seconds_count\{.*controller="trainingjob"/)
+  assert.equal(await operator.stop(), 0)
+  assert.doesNotMatch(operator.log(), /"level":"(error|fatal)"/)
+})
+
+test('the command line explains itself and refuses nonsense', () => {
+  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+  const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
+  assert.match(run('--help').stdout, /--\[no-\]leader-elect/)
+  for (const wrong of [['sing'], ['operator', '--nonsense'], ['operator', '--port=many']]) {
+    const { status, stderr } = run(...wrong)
+    assert.equal(status, 2, stderr)
+    assert.match(stderr, /--help/)
+  }
+})

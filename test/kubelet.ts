@@ -1,0 +1,226 @@
+/**
+ * A kubelet that runs nothing: it takes every pod of one namespace onto a node of its own, says that it runs, ends it
+ * as the test decides, and lets a deleted pod go. With it the life of a pod is as real as the API server can tell.
+ */
+import { randomBytes } from 'node:crypto'
+import type { Client } from '../src/kube/client.ts'
+import { isConflict, isNotFound } from '../src/kube/errors.ts'
+import { keyOf } from '../src/kube/object.ts'
+import { Lease, Node, Pod } from '../src/kube/resources.ts'
+import { microTime } from '../src/kube/time.ts'
+import { watch } from '../src/kube/watch.ts'
+
+/** What becomes of a pod that runs. `undefined`: it goes on. */
+export type Fate =
+  | { readonly exitCode: number; readonly reason?: string }
+  | { readonly disruption: string }
+  | 'image-missing'
+  | undefined
+
+/** Asked about every pod whenever one of them changes. `pods` are all of the namespace, the pod itself included. */
+export type Decide = (pod: Pod, pods: readonly Pod[]) => Fate
+
+export interface KubeletOptions {
+  readonly client: Client
+  readonly namespace: string
+  readonly node: string
+  readonly decide: Decide
+}
+
+export class Kubelet {
+  readonly #options: KubeletOptions
+  readonly #pods = new Map<string, Pod>()
+  readonly #busy = new Set<string>()
+  readonly #stop = new AbortController()
+  readonly #ended: Promise<void>
+  #decide: Decide
+  /** While set, deleted pods stay: a node that does not answer. */
+  #holds = false
+
+  constructor(options: KubeletOptions) {
+    this.#options = options
+    this.#decide = options.decide
+    this.#ended = this.#follow()
+  }
+
+  get pods(): readonly Pod[] {
+    return [...this.#pods.values()]
+  }
+
+  decide(decide: Decide): void {
+    this.#decide = decide
+    this.#look()
+  }
+
+  /** Pods that are deleted from now on stay Terminating until `letGo`. */
+  hold(): void {
+    this.#holds = true
+  }
+
+  letGo(): void {
+    this.#holds = false
+    this.#look()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#ended
+  }
+
+  async #follow(): Promise<void> {
+    const { client, namespace } = this.#options
+    for await (const update of watch(client, Pod, { namespace, signal: this.#stop.signal })) {
+      if (update.type === 'replace') {
+        this.#pods.clear()
+        for (const pod of update.items) this.#pods.set(pod.metadata.uid ?? '', pod)
+      } else if (update.type === 'apply') this.#pods.set(update.object.metadata.uid ?? '', update.object)
+      else if (update.type === 'delete') this.#pods.delete(update.object.metadata.uid ?? '')
+      this.#look()
+    }
+  }
+
+  /** One step for every pod that is due one; what a step leads to comes back through the watch. */
+  #look(): void {
+    for (const [uid, pod] of this.#pods) {
+      if (this.#busy.has(uid)) continue
+      const step = this.#step(pod)
+      if (!step) continue
+      this.#busy.add(uid)
+      void step()
+        .then((after) => after && this.#pods.has(uid) && this.#pods.set(uid, newest(after, this.#pods.get(uid))))
+        .catch((error: unknown) => {
+          if (!isNotFound(error) && !isConflict(error) && !this.#stop.signal.aborted) throw error
+        })
+        .finally(() => {
+          this.#busy.delete(uid)
+          if (!this.#stop.signal.aborted) this.#look()
+        })
+    }
+  }
+
+  #step(pod: Pod): (() => Promise<Pod | undefined>) | undefined {
+    const { phase = 'Pending' } = pod.status ?? {}
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#holds ? undefined : () => this.#remove(pod)
+    if (!pod.spec?.nodeName) return () => this.#bind(pod)
+    if (phase === 'Pending') return this.#start(pod)
+    return phase === 'Running' ? this.#end(pod) : undefined
+  }
+
+  #start(pod: Pod): (() => Promise<Pod>) | undefined {
+    if (this.#decide(pod, this.pods) !== 'image-missing') return () => this.#report(pod, running(pod))
+    return this.#unlessSaid(pod, waiting)
+  }
+
+  #end(pod: Pod): (() => Promise<Pod>) | undefined {
+    const fate = this.#decide(pod, this.pods)
+    return fate === undefined || fate === 'image-missing' ? undefined : () => this.#report(pod, ended(pod, fate))
+  }
+
+  #unlessSaid(pod: Pod, status: (pod: Pod) => object): (() => Promise<Pod>) | undefined {
+    return pod.status?.containerStatuses === undefined ? () => this.#report(pod, status(pod)) : undefined
+  }
+
+  async #bind(pod: Pod): Promise<undefined> {
+    const { client, node } = this.#options
+    const { namespace, name, uid } = pod.metadata
+    const target = { apiVersion: 'v1', kind: 'Node', name: node }
+    const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target }
+    await client.request({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods/${name}/binding`, body })
+    const { metadata, ...rest } = await client.get(Pod, keyOf(pod))
+    if (metadata.uid === uid && this.#pods.has(uid ?? '')) this.#pods.set(uid ?? '', { metadata, ...rest })
+  }
+
+  async #report(pod: Pod, status: object): Promise<Pod> {
+    const { uid } = pod.metadata
+    return this.#options.client.patch(Pod, keyOf(pod), { metadata: { uid }, status }, { subresource: 'status' })
+  }
+
+  async #remove(pod: Pod): Promise<undefined> {
+    const { uid } = pod.metadata
+    await this.#options.client.delete(Pod, keyOf(pod), { gracePeriodSeconds: 0, ...(uid !== undefined && { uid }) })
+    this.#pods.delete(uid ?? '')
+  }
+}
+
+function newest(one: Pod, other: Pod | undefined): Pod {
+  const version = (pod: Pod | undefined): bigint => BigInt(pod?.metadata.resourceVersion ?? '0')
+  return other !== undefined && version(other) > version(one) ? other : one
+}
+
+const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
+
+const condition = (type: string, status: 'True' | 'False', more: object = {}): object => ({
+  type,
+  status,
+  lastTransitionTime: now(),
+  ...more,
+})
+
+function container(pod: Pod, state: object, ready = false): object {
+  const [{ name, image } = { name: 'worker', image: '' }] = pod.spec?.containers ?? []
+  return { name, image, imageID: '', ready, started: ready, restartCount: 0, state }
+}
+
+function running(pod: Pod): object {
+  return {
+    phase: 'Running',
+    startTime: now(),
+    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'True')],
+    containerStatuses: [container(pod, { running: { startedAt: now() } }, true)],
+  }
+}
+
+function waiting(pod: Pod): object {
+  const reason = 'ImagePullBackOff'
+  const message = `Back-off pulling image "${pod.spec?.containers?.[0]?.image}"`
+  return {
+    phase: 'Pending',
+    conditions: [condition('PodScheduled', 'True')],
+    containerStatuses: [container(pod, { waiting: { reason, message } })],
+  }
+}
+
+function ended(pod: Pod, fate: Exclude<Fate, 'image-missing' | undefined>): object {
+  const exitCode = 'exitCode' in fate ? fate.exitCode : 137
+  const reason = 'exitCode' in fate ? (fate.reason ?? (exitCode === 0 ? 'Completed' : 'Error')) : 'Error'
+  const disruption = 'disruption' in fate ? [condition('DisruptionTarget', 'True', { reason: fate.disruption })] : []
+  return {
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'False'), ...disruption],
+    containerStatuses: [container(pod, { terminated: { exitCode, reason, startedAt: now(), finishedAt: now() } })],
+  }
+}
+
+const HEARTBEAT_MS = 10_000
+
+export interface FakeNode {
+  readonly name: string
+  /** Says that it is ready, if it was made to say otherwise. */
+  revive(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** A node that nothing is scheduled to, kept alive by heartbeats, for kubelets to put their pods on. */
+export async function fakeNode(client: Client): Promise<FakeNode> {
+  const name = `fake-${randomBytes(4).toString('hex')}`
+  await client.create(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: { unschedulable: true } })
+  const revive = async (): Promise<void> => {
+    const ready = condition('Ready', 'True', { reason: 'KubeletReady', lastHeartbeatTime: now() })
+    await client.patch(Node, { name }, { status: { conditions: [ready] } }, { subresource: 'status' })
+  }
+  await revive()
+  const at = { namespace: 'kube-node-lease', name }
+  const spec = { holderIdentity: name, leaseDurationSeconds: 40, renewTime: microTime(new Date()) }
+  await client.create(Lease, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: at, spec })
+  const renew = (): void => {
+    const renewTime = microTime(new Date())
+    void client.patch(Lease, at, { spec: { renewTime } }).catch(() => undefined)
+  }
+  const heartbeat = setInterval(renew, HEARTBEAT_MS)
+  const remove = async (): Promise<void> => {
+    clearInterval(heartbeat)
+    await client.delete(Lease, at)
+    await client.delete(Node, { name })
+  }
+  return { name, revive, remove }
+}
