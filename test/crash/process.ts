@@ -1,0 +1,58 @@
+import type { Interceptor } from '../../src/kube/interceptor.ts'
+import type { Killer } from './killer.ts'
+
+/** One run of the program under test, in this process. */
+export interface Life {
+  /** Resolves when nothing of it runs any more. Never rejects. */
+  readonly ended: Promise<void>
+  /** Drops everything at once. */
+  kill(): void
+  /** How many reconciles have ended in this life. */
+  passes(): Promise<number>
+}
+
+/** Starts the program. The interceptor sits closest to the wire. */
+export type Launch = (interceptor: Interceptor) => Life
+
+/** The program under test as a Deployment would run it: started again whenever it has died. */
+export class RestartedProcess {
+  readonly #launch: Launch
+  readonly #killer: Killer
+  #life: Life
+  #deaths = 0
+  #stopped = false
+
+  constructor(launch: Launch, killer: Killer) {
+    this.#launch = launch
+    this.#killer = killer
+    this.#life = this.#begin()
+  }
+
+  get deaths(): number {
+    return this.#deaths
+  }
+
+  /** The life that runs now. */
+  get current(): Life {
+    return this.#life
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#life.kill()
+    await this.#life.ended
+  }
+
+  #begin(): Life {
+    const life: Life = this.#launch(this.#killer.life(() => this.#die(life)))
+    return life
+  }
+
+  #die(life: Life): void {
+    this.#deaths += 1
+    life.kill()
+    void life.ended.then(() => {
+      if (!this.#stopped) this.#life = this.#begin()
+    })
+  }
+}
