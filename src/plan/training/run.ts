@@ -43,7 +43,7 @@ function failedMembers({ job, gang }: Scene): Member[] {
 export const run = (scene: Scene): TrainingPlan => {
   const { engine, observed, attempt, gang, seats } = scene
   const filled = seatsToFill(scene)
-  const created = engine.fill(observed, attempt, filled)
+  const created = engine.occupy(observed, attempt, filled)
   const members = [...gang, ...(created.length > 0 ? filled.map((seat) => newcomer(scene, seat)) : [])]
   const isReady =
     members.length === seats.length && members.every(({ phase }) => phase === 'Running' || phase === 'Succeeded')

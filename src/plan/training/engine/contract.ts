@@ -21,7 +21,7 @@ export interface Engine {
   /** Whether anything of another attempt than this one is left: as long as it is, nothing of this one may start. */
   readonly isOccupied: (observed: TrainingObserved, attempt: number) => boolean
   /** What to create so that these seats are taken. Nothing of what is there already is changed by it. */
-  readonly fill: (observed: TrainingObserved, attempt: Attempt, seats: readonly Seat[]) => readonly KubeObject[]
+  readonly occupy: (observed: TrainingObserved, attempt: Attempt, seats: readonly Seat[]) => readonly KubeObject[]
   /** What to do, pass after pass, until none of these members is left. */
   readonly clear: (observed: TrainingObserved, members: readonly Member[]) => Change
   /** What to do so that nothing runs any more, while those who have ended stay to be looked at. */

@@ -20,7 +20,7 @@ export const job: Engine = {
   isOccupied: (observed, attempt) =>
     running(observed).some((member) => member.attempt !== attempt) ||
     (observed.workload !== undefined && attemptOf(observed.workload) !== attempt),
-  fill: (observed, attempt, seats) => (observed.workload || seats.length === 0 ? [] : [workload(observed, attempt)]),
+  occupy: (observed, attempt, seats) => (observed.workload || seats.length === 0 ? [] : [workload(observed, attempt)]),
   clear: (observed, members) => (members.length === 0 && !observed.workload ? NO_CHANGE : cleared(observed)),
   stop: (observed) => (job.members(observed).some(isActive) ? suspended(observed) : NO_CHANGE),
 }

@@ -12,7 +12,7 @@ export const pods: Engine = {
   hostname: podName,
   members,
   isOccupied: (observed, attempt) => members(observed).some((member) => member.attempt !== attempt),
-  fill: (observed, attempt, seats) => seats.map((seat) => workerPod(observed, attempt, seat)),
+  occupy: (observed, attempt, seats) => seats.map((seat) => workerPod(observed, attempt, seat)),
   clear: (_observed, who) => ({ apply: [], prune: podsOf(who) }),
   stop: (observed) => ({ apply: [], prune: podsOf(members(observed).filter(isActive)) }),
 }

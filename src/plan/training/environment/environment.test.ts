@@ -26,7 +26,7 @@ function environmentOf(spec: object, role = 'worker', index = 0, attempt?: Attem
   const job = trainingJob(spec)
   const worldSize = job.spec.numWorkers
   const observed = { job, now: 0, pods: [], claims: [], nodes: [], logTails: new Map(), config: defaultTrainingConfig }
-  const [made] = engineOf(job.spec).fill(observed, attempt ?? { number: 1, worldSize }, [{ role, index }])
+  const [made] = engineOf(job.spec).occupy(observed, attempt ?? { number: 1, worldSize }, [{ role, index }])
   assert.ok(made)
   return made.kind === 'Job' ? environmentIn((made as Job).spec?.template ?? {}, index) : environmentIn(made as Pod)
 }
@@ -88,7 +88,7 @@ test('no name is set twice, which server-side apply would refuse', () => {
   const hyperparameters = { rate: 1, RATE: 2, Rate: 3 }
   const job = trainingJob({ hyperparameters, env: [{ name: 'MODEL', value: 'x' }] })
   const observed = { job, now: 0, pods: [], claims: [], nodes: [], logTails: new Map(), config: defaultTrainingConfig }
-  const [pod] = engineOf(job.spec).fill(observed, { number: 1, worldSize: 1 }, [{ role: 'worker', index: 0 }])
+  const [pod] = engineOf(job.spec).occupy(observed, { number: 1, worldSize: 1 }, [{ role: 'worker', index: 0 }])
   const names = ((pod as Pod).spec?.containers[0]?.env ?? []).map(({ name }) => name)
   assert.deepEqual([...new Set(names)], names)
 })
