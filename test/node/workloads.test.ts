@@ -72,7 +72,7 @@ describe('a node runs workloads', () => {
       metadata: { labels: { app: 'workers' } },
       spec: { hostname: 'rank-0', subdomain: 'workers' },
     })
-    const client = toolboxPod('client', 'until wget -q -O- http://rank-0.workers:8080/; do sleep 0.2; done')
+    const client = toolboxPod('client', 'until wget -q -O- http://rank-0.workers:8080/ 2>/dev/null; do sleep 0.2; done')
     await kubectl.with(
       [service('workers', { clusterIP: 'None', publishNotReadyAddresses: true }), web, client],
       'create',
