@@ -145,7 +145,7 @@ describe('the way to completion', () => {
 })
 
 describe('failure', () => {
-  test('is stored before anything is deleted; the old gang is gone before the new one starts', () => {
+  test('is stored, with what is known about it, before anything is deleted', () => {
     const cluster = started({ numWorkers: 2 })
     cluster.now += 5 * MINUTE
     cluster.exit(podOf(cluster, 'bert-workers-1'), { exitCode: 137, reason: 'OOMKilled' })
@@ -171,6 +171,11 @@ describe('failure', () => {
       log: 'CUDA out of memory',
       counted: true,
     })
+  })
+
+  test('the old gang is gone before the new one starts', () => {
+    const cluster = started({ numWorkers: 2 })
+    cluster.exit(podOf(cluster, 'bert-workers-1'), { exitCode: 137, reason: 'OOMKilled' })
     cluster.settle()
     assert.equal(cluster.pods.length, 2, 'both are on their way out')
     cluster.now += MINUTE

@@ -75,9 +75,9 @@ export class SimulatedCluster {
   /** Plans and commits until there is nothing left to write, or `limit` passes are over; answers how many there were. */
   settle(limit = 50): number {
     for (let pass = 1; pass <= limit; pass += 1) {
+      this.controlJob()
       const before = this.writes.length
       this.commit(planTraining(this.observed))
-      this.controlJob()
       if (this.writes.length === before) return pass
     }
     throw new Error(`no rest after ${limit} passes: ${this.writes.slice(-10).join(', ')}`)

@@ -1,0 +1,191 @@
+/**
+ * Random histories: users change their minds, pods run, fail, vanish and are preempted, time passes, and the operator dies
+ * after any of its writes. After every single write the oracles are asked; in the end the job must still come to one.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import type { Pod } from '../../kube/resources.ts'
+import { ATTEMPT_LABEL, INDEX_LABEL, ROLE_LABEL } from './names.ts'
+import { planTraining } from './plan.ts'
+import { SimulatedCluster } from './simulated-cluster.ts'
+import { isFinal } from './state.ts'
+
+const RUNS = { numRuns: 200 }
+const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index'
+
+const attemptOf = ({ metadata }: Pod): string => metadata.labels?.[ATTEMPT_LABEL] ?? ''
+const seatOf = ({ metadata: { labels = {} } }: Pod): string =>
+  `${labels[ROLE_LABEL]}/${labels[INDEX_LABEL] ?? labels[COMPLETION_INDEX]}`
+const worldSizeOf = ({ spec }: Pod): string | undefined =>
+  spec?.containers[0]?.env?.find(({ name }) => name === 'WORLD_SIZE')?.value
+
+/** What must hold at every moment, over the whole history of one job. */
+function oracles(): (cluster: SimulatedCluster) => void {
+  const sizes = new Map<string, string | undefined>()
+  let last = { failures: 0, attempts: 0 }
+  let end: { readonly state: string | undefined; readonly pods: ReadonlySet<string> } | undefined
+  return ({ pods, job }) => {
+    const seats = pods.map(seatOf)
+    assert.deepEqual([...new Set(seats)], seats, 'T1: one pod per seat')
+    assert.ok(new Set(pods.map(attemptOf)).size <= 1, 'T2: one attempt at a time')
+    for (const pod of pods) {
+      const known = sizes.get(attemptOf(pod)) ?? worldSizeOf(pod)
+      assert.equal(worldSizeOf(pod), known, 'T3: one world size per attempt')
+      sizes.set(attemptOf(pod), known)
+    }
+    const { failures = 0, attempts = 0, state } = job.status ?? {}
+    assert.ok(failures >= last.failures && attempts >= last.attempts, 'T4: counts never fall')
+    assert.ok(failures <= job.spec.backoffLimit + 1, 'T4: the limit holds')
+    assert.ok(failures - last.failures <= 1, 'T4: one at a time')
+    last = { failures, attempts }
+    const uids = pods.map(({ metadata }) => metadata.uid ?? '')
+    if (end) {
+      assert.equal(state, end.state, 'T5: the end is the end')
+      assert.ok(
+        uids.every((uid) => end?.pods.has(uid)),
+        'T5: nothing starts after the end',
+      )
+    } else if (isFinal(state)) end = { state, pods: new Set(uids) }
+  }
+}
+
+type Move = (cluster: SimulatedCluster) => void
+
+const podMoves: Readonly<Record<string, (cluster: SimulatedCluster, pod: Pod) => void>> = {
+  run: (cluster, pod) => pod.status?.phase === 'Pending' && cluster.run(pod),
+  succeed: (cluster, pod) => pod.status?.phase === 'Running' && cluster.exit(pod, { exitCode: 0 }),
+  fail: (cluster, pod) => pod.status?.phase === 'Running' && cluster.exit(pod, { exitCode: 1 }),
+  die: (cluster, pod) => pod.status?.phase === 'Running' && cluster.exit(pod, { exitCode: 137, reason: 'OOMKilled' }),
+  preempt: (cluster, pod) => pod.metadata.deletionTimestamp === undefined && cluster.preempt(pod),
+  delete: (cluster, pod) => cluster.delete(pod),
+}
+
+const podMove = fc
+  .tuple(fc.constantFrom(...Object.keys(podMoves)), fc.nat(7))
+  .map(([name, which]): Move => (cluster) => {
+    const pod = cluster.pods[which % Math.max(1, cluster.pods.length)]
+    if (pod) podMoves[name]?.(cluster, pod)
+  })
+
+const pass: Move = (cluster) => cluster.commit(planTraining(cluster.observed))
+const crash = fc.nat(4).map(
+  (survives): Move =>
+    (cluster) =>
+      cluster.commit(planTraining(cluster.observed), survives),
+)
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(pass) },
+  { weight: 3, arbitrary: crash },
+  { weight: 6, arbitrary: podMove },
+  { weight: 2, arbitrary: fc.constant<Move>((cluster) => cluster.runAll()) },
+  { weight: 3, arbitrary: fc.constant<Move>((cluster) => cluster.letGo()) },
+  { weight: 2, arbitrary: fc.constant<Move>((cluster) => cluster.controlJob()) },
+  {
+    weight: 2,
+    arbitrary: fc.integer({ min: 1, max: 900 }).map(
+      (seconds): Move =>
+        (cluster) =>
+          void (cluster.now += seconds * 1000),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.boolean().map(
+      (suspend): Move =>
+        (cluster) =>
+          cluster.edit({ suspend }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.integer({ min: 1, max: 4 }).map(
+      (numWorkers): Move =>
+        (cluster) =>
+          cluster.edit({ numWorkers }),
+    ),
+  },
+)
+
+const common = { numWorkers: 2, elastic: { minWorkers: 1, maxWorkers: 8 }, image: 'i', backoffLimit: 2 }
+const specs: Readonly<Record<string, object>> = {
+  'engine pods': { ...common, command: ['python', 'train.py'] },
+  'engine job': { ...common, command: ['python', 'train.py'], engine: 'job' },
+  'elastic torchrun': { ...common, command: ['torchrun', 'train.py'] },
+  'tensorflow with roles': {
+    ...common,
+    command: ['x'],
+    framework: 'tensorflow',
+    roles: [{ name: 'chief' }, { name: 'ps' }],
+  },
+  mpi: { ...common, command: ['mpirun'], framework: 'mpi' },
+  'restartPolicy Never': { ...common, command: ['x'], restartPolicy: 'Never' },
+  'clean all': { ...common, command: ['x'], cleanPodPolicy: 'All' },
+}
+
+/** From wherever it is, a job that nobody disturbs any more completes, or has failed. */
+function bringToEnd(cluster: SimulatedCluster): void {
+  cluster.edit({ suspend: false })
+  for (let round = 0; round < 30; round += 1) {
+    cluster.settle()
+    cluster.letGo()
+    if (isFinal(cluster.job.status?.state)) return
+    cluster.now += 700_000
+    cluster.settle()
+    cluster.controlJob()
+    cluster.runAll()
+    cluster.settle()
+    cluster.exitAll({ exitCode: 0 })
+  }
+  assert.fail(`never ended: ${JSON.stringify(cluster.job.status)}`)
+}
+
+for (const [name, spec] of Object.entries(specs)) {
+  test(`${name}: the oracles hold after every write of every history, and it ends`, () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
+        const cluster = new SimulatedCluster(spec, oracles())
+        for (const step of moves) step(cluster)
+        bringToEnd(cluster)
+        const before = cluster.writes.length
+        cluster.settle()
+        cluster.letGo()
+        cluster.settle()
+        assert.equal(cluster.settle(), 1, 'at rest nothing is written')
+        assert.ok(cluster.writes.length - before < 10)
+      }),
+      RUNS,
+    )
+  })
+
+  test(`${name}: planning over its own result changes nothing`, () => {
+    fc.assert(
+      fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+        const cluster = new SimulatedCluster(spec)
+        for (const step of moves) step(cluster)
+        cluster.settle()
+        const { length } = cluster.writes
+        pass(cluster)
+        assert.equal(cluster.writes.length, length)
+        assert.deepEqual(planTraining(cluster.observed), planTraining(cluster.observed))
+      }),
+      RUNS,
+    )
+  })
+}
+
+test('the order in which pods are listed does not matter', () => {
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
+      const cluster = new SimulatedCluster(specs['engine pods'])
+      for (const step of moves) step(cluster)
+      const { observed } = cluster
+      const reversed = { ...observed, pods: observed.pods.toReversed() }
+      const { prune, ...plan } = planTraining(observed)
+      const { prune: other, ...mirror } = planTraining(reversed)
+      assert.deepEqual(mirror, plan)
+      assert.deepEqual(new Set(other), new Set(prune))
+    }),
+    RUNS,
+  )
+})
