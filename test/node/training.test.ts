@@ -1,0 +1,238 @@
+/** The life of training jobs on a real kubelet: images under the names the manifests use, workers that really meet. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { trainingJobs } from '../../src/api/kinds.ts'
+import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import type { KubeObject, Resource } from '../../src/kube/object.ts'
+import { Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
+import { NODE_NAME } from '../../testenv/node.ts'
+import { installApi, manifestsIn } from '../api.ts'
+import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
+import { loadTrainers, TRAINER } from '../trainer.ts'
+import { attemptOf, type SpecInput, trainingJob } from '../training-job.ts'
+import { until } from '../until.ts'
+
+const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
+const CONFIG = {
+  training: { defaultResources: SMALL, gpuNodeSelector: {}, sharedMemory: '8Mi', backoffMs: 0, backoffLimitMs: 0 },
+}
+const MINUTES = 3 * 60_000
+
+let cluster: NodeCluster
+let client: Client
+let operator: OperatorProcess
+let directory: string
+
+async function advertiseGpus(count: number): Promise<void> {
+  const patch = JSON.stringify({ status: { capacity: { 'nvidia.com/gpu': String(count) } } })
+  await cluster.kubectl('patch', 'node', NODE_NAME, '--subresource=status', '--type=merge', '-p', patch)
+  await until('the node to offer them', async () => {
+    const path = '-o=jsonpath={.status.allocatable.nvidia\\.com/gpu}'
+    return (await cluster.kubectl('get', 'node', NODE_NAME, path)) === String(count)
+  })
+}
+
+async function restricted(name: string): Promise<void> {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  await client.apply(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }, { force: true })
+  await cluster.kubectl('wait', '-n', name, '--for=create', 'serviceaccount/default', '--timeout=60s')
+}
+
+/** A job in a namespace of its own that enforces Pod Security `restricted`. Its workers wait for `finish`. */
+async function stage(t: TestContext) {
+  const namespace = `test-${randomBytes(4).toString('hex')}`
+  await restricted(namespace)
+  const key = { namespace, name: 'bert' }
+  t.after(async () => {
+    await client.delete(trainingJobs, key)
+    await client.delete(Namespace, { name: namespace })
+  })
+  const pods = async (): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items
+  const met = (attempt: number) =>
+    until(
+      `the ranks of attempt ${attempt} to meet`,
+      async () => {
+        const master = (await pods()).find(({ metadata }) => metadata.name === 'bert-workers-0')
+        if (!master || attemptOf(master) !== attempt || master.status?.phase !== 'Running') return false
+        return (await client.logs({ namespace, name: 'bert-workers-0' })).includes('all 2 ranks are here')
+      },
+      MINUTES,
+    )
+  return {
+    namespace,
+    key,
+    pods,
+    met,
+    create: (spec: SpecInput = {}) =>
+      client.create(
+        trainingJobs,
+        trainingJob(namespace, 'bert', { image: TRAINER, command: ['python', 'wait'], resources: SMALL, ...spec }),
+      ),
+    reaches: (state: string) =>
+      until(
+        `the job to be ${state}`,
+        async () => {
+          const job = await client.get(trainingJobs, key)
+          const isCurrent = job.status?.observedGeneration === job.metadata.generation
+          return isCurrent && job.status?.state === state ? job : undefined
+        },
+        MINUTES,
+      ),
+    finish: () =>
+      until('the master to be told', async () => {
+        await cluster.kubectl('exec', '-n', namespace, 'bert-workers-0', '--', 'touch', '/tmp/go')
+        return true
+      }),
+  }
+}
+
+describe('training on a real kubelet', () => {
+  before(async () => {
+    cluster = await nodeCluster()
+    await loadTrainers()
+    client = createClient(await configFromKubeconfig(cluster.kubeconfig))
+    await installApi(client)
+    directory = await mkdtemp(join(tmpdir(), 'training-'))
+    await writeFile(join(directory, 'config.yaml'), JSON.stringify(CONFIG))
+    operator = await startOperatorProcess(cluster.kubeconfig, [`--config=${join(directory, 'config.yaml')}`])
+    await advertiseGpus(4)
+  })
+
+  after(async () => {
+    await operator?.stop()
+    await advertiseGpus(1)
+    await client?.close()
+    await rm(directory, { recursive: true })
+  })
+
+  test('killing one worker restarts the gang, once', async (t) => {
+    const { create, met, finish, reaches, namespace } = await stage(t)
+    await create()
+    await met(1)
+    await cluster.kubectl('exec', '-n', namespace, 'bert-workers-1', '--', 'sh', '-c', 'kill 1')
+    await met(2)
+    await finish()
+    const { status } = await reaches('Completed')
+    assert.equal(status?.attempts, 2)
+    assert.equal(status?.failures, 1)
+    assert.equal(status?.lastFailure?.worker, 1)
+    assert.equal(status?.lastFailure?.node, NODE_NAME)
+    assert.match(status?.lastFailure?.log ?? '', /rank 1 of 2/)
+  })
+
+  test('a preempted worker costs no retry, and what the gang waits for is named', async (t) => {
+    const { create, met, finish, reaches, namespace, key } = await stage(t)
+    await create({ backoffLimit: 0, gpusPerWorker: 2 })
+    await met(1)
+    await client.create(priorityClasses, urgent)
+    t.after(() => client.delete(priorityClasses, { name: urgent.metadata.name }))
+    await client.create(Pod, intruder(namespace))
+    await until('the gang to wait for GPUs', async () => {
+      const { status } = await client.get(trainingJobs, key)
+      return status?.attempts === 2 && status.reason?.startsWith('InsufficientGPU')
+    })
+    await client.delete(Pod, { namespace, name: 'intruder' })
+    await met(2)
+    await finish()
+    const { status } = await reaches('Completed')
+    assert.equal(status?.attempts, 2)
+    assert.equal(status?.failures ?? 0, 0)
+    assert.equal(status?.lastFailure?.reason, 'Preempted')
+  })
+
+  test('suspended it frees the node, resumed it finishes', async (t) => {
+    const { create, change, met, finish, reaches, pods } = await suspendable(t)
+    await create({ gpusPerWorker: 2 })
+    await met(1)
+    await change({ suspend: true })
+    await reaches('Suspended')
+    assert.deepEqual(await pods(), [])
+    await change({ suspend: false })
+    await met(2)
+    await finish()
+    await reaches('Completed')
+  })
+
+  test('the manifests run to their end', async (t) => {
+    const jobs = (await manifestsIn('test/acceptance')).flatMap(({ objects }) => objects).filter(isTrainingJob)
+    for (const job of jobs) await runs(t, job)
+  })
+})
+
+const priorityClasses: Resource = {
+  group: 'scheduling.k8s.io',
+  version: 'v1',
+  kind: 'PriorityClass',
+  plural: 'priorityclasses',
+  namespaced: false,
+}
+
+const urgent = {
+  apiVersion: 'scheduling.k8s.io/v1',
+  kind: 'PriorityClass',
+  metadata: { name: 'urgent' },
+  value: 1_000,
+}
+
+/** Wants a GPU more than any worker does. */
+function intruder(namespace: string): Pod {
+  const securityContext = {
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    runAsNonRoot: true,
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+  const container = {
+    name: 'main',
+    image: TRAINER,
+    command: ['sleep', 'infinity'],
+    resources: { limits: { 'nvidia.com/gpu': '1' } },
+    securityContext,
+  }
+  const spec = { priorityClassName: urgent.metadata.name, terminationGracePeriodSeconds: 0, containers: [container] }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'intruder' }, spec }
+}
+
+async function suspendable(t: TestContext) {
+  const life = await stage(t)
+  return { ...life, change: (spec: SpecInput) => client.patch(trainingJobs, life.key, { spec }) }
+}
+
+const isTrainingJob = ({ kind }: KubeObject): boolean => kind === 'TrainingJob'
+
+/** As it stands in the file, but for its CPU and memory, which a small machine does not have. */
+async function runs(t: TestContext, manifest: KubeObject): Promise<void> {
+  const { spec, ...rest } = manifest as TrainingJob
+  const { namespace = 'default', name } = rest.metadata
+  const [group = '', version = ''] = rest.apiVersion.split('/')
+  const resource: Resource = { ...trainingJobs, group, version }
+  await restricted(namespace)
+  const { dataVolume } = spec
+  if (dataVolume) await client.create(PersistentVolumeClaim, dataClaim(namespace, dataVolume.claimName))
+  await client.create(resource, {
+    ...rest,
+    spec: { ...spec, ...(spec.resources && { resources: SMALL }) },
+  } as KubeObject)
+  t.after(() => client.delete(trainingJobs, { namespace, name }))
+  const { status } = await until(
+    `${name} to complete`,
+    async () => {
+      const job = await client.get(trainingJobs, { namespace, name })
+      return job.status?.state === 'Completed' ? job : undefined
+    },
+    MINUTES,
+  )
+  assert.equal(status?.attempts, 1)
+}
+
+function dataClaim(namespace: string, name: string): PersistentVolumeClaim {
+  const spec = { accessModes: ['ReadWriteMany'], resources: { requests: { storage: '1Gi' } } }
+  return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { namespace, name }, spec }
+}
