@@ -63,9 +63,9 @@ export const run = (scene: Scene): TrainingPlan => {
   return plan(scene, { attempt, members, state, reason: standing.reason, message: standing.message, isReady }, doings)
 }
 
-/** A launcher calls the workers as soon as it starts, so it starts when they all answer. */
+/** A launcher calls the workers as soon as it starts, so it starts when they all have: before, it would call in vain. */
 function seatsToFill({ empty, gang, attempt }: Scene): readonly Seat[] {
-  const up = gang.filter(({ role, phase }) => role === WORKER && phase === 'Running').length
+  const up = gang.filter(({ role, phase }) => role === WORKER && phase !== 'Pending').length
   return up === attempt.worldSize ? empty : empty.filter(({ role }) => role !== 'launcher')
 }
 

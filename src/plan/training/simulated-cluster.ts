@@ -143,6 +143,11 @@ export class SimulatedCluster {
     this.controlJob()
   }
 
+  /** Something else becomes of a pod. */
+  change(pod: Pod): void {
+    this.#put(pod)
+  }
+
   exitAll(exit: Exit): void {
     for (const pod of this.pods) if (pod.status?.phase === 'Running' && !isGoing(pod)) this.exit(pod, exit)
   }

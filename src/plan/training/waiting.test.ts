@@ -1,0 +1,115 @@
+/** Why it takes so long, in words that somebody can act on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Pod } from '../../kube/resources.ts'
+import { memberOf } from './member.ts'
+import { CONTAINER } from './names.ts'
+import { SimulatedCluster } from './simulated-cluster.ts'
+import { waitingFor } from './waiting.ts'
+
+const base: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bert-workers-0' } }
+
+const unschedulable = (message: string): Pod => ({
+  ...base,
+  status: {
+    phase: 'Pending',
+    conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+  },
+})
+
+const container = (reason: string, message: string): Pod => ({
+  ...base,
+  status: {
+    phase: 'Pending',
+    containerStatuses: [
+      {
+        name: CONTAINER,
+        image: '',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { waiting: { reason, message } },
+      },
+    ],
+  },
+})
+
+const table: readonly { pod: Pod; reason: string; message: RegExp; unschedulable: boolean }[] = [
+  {
+    pod: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'),
+    reason: 'InsufficientGPU',
+    message: /^2 of 2 workers wait for a node with 4 GPUs each \(8 requested\): 0\/3 nodes are available/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable('0/3 nodes are available: 3 Insufficient cpu.'),
+    reason: 'InsufficientResources',
+    message: /3 Insufficient cpu/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable('0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'),
+    reason: 'VolumeNotBound',
+    message: /unbound immediate/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."),
+    reason: 'NoMatchingNode',
+    message: /didn't match/,
+    unschedulable: true,
+  },
+  { pod: unschedulable('no reason given'), reason: 'Unschedulable', message: /no reason given/, unschedulable: true },
+  {
+    pod: container('ImagePullBackOff', 'Back-off pulling image "i"'),
+    reason: 'ImagePullFailed',
+    message: /bert-workers-0: ImagePullBackOff: Back-off pulling image "i"; check image and imagePullSecrets/,
+    unschedulable: false,
+  },
+  {
+    pod: container('CreateContainerConfigError', 'secret "s3" not found'),
+    reason: 'CreateContainerConfigError',
+    message: /secret "s3" not found/,
+    unschedulable: false,
+  },
+  {
+    pod: container('ContainerCreating', ''),
+    reason: 'WorkersStarting',
+    message: /^0 of 2 workers run$/,
+    unschedulable: false,
+  },
+]
+
+for (const { pod, reason, message, unschedulable: isUnschedulable } of table) {
+  test(`${reason}${isUnschedulable ? ', no node yet' : ''}`, () => {
+    const { observed } = new SimulatedCluster({ gpusPerWorker: 4, numWorkers: 2 })
+    const members = [0, 1].map((index) => memberOf(pod, { role: 'worker', index }))
+    const waiting = waitingFor(observed, members)
+    assert.equal(waiting.reason, reason)
+    assert.match(waiting.message, message)
+    assert.equal(waiting.isUnschedulable, isUnschedulable)
+  })
+}
+
+test('a claim that does not exist is named, unless it is the one that we make', () => {
+  const { observed } = new SimulatedCluster({ dataVolume: { claimName: 'training-data-pvc' } })
+  assert.equal(waitingFor(observed, []).message, 'PersistentVolumeClaim training-data-pvc does not exist: create it')
+  const there = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'training-data-pvc' } }
+  assert.equal(waitingFor({ ...observed, claims: [there] }, []).reason, 'WorkersStarting')
+})
+
+test('the state says Pending while no node is found, and the event comes once', () => {
+  const cluster = new SimulatedCluster({ gpusPerWorker: 1 })
+  cluster.settle()
+  const [pod] = cluster.pods
+  assert.ok(pod)
+  cluster.change({
+    ...pod,
+    status: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.').status ?? {},
+  })
+  cluster.settle()
+  assert.equal(cluster.job.status?.state, 'Pending')
+  assert.match(cluster.job.status?.reason ?? '', /^InsufficientGPU: 1 of 1 workers/)
+  cluster.settle()
+  assert.deepEqual(cluster.events, ['WorkersCreated', 'InsufficientGPU'])
+})
