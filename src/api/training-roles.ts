@@ -13,7 +13,15 @@ const role = object(
         'What these pods do: `chief`, `ps` (parameter servers) and `evaluator` for tensorflow, `launcher` for mpi.',
     }),
     replicas: int32({ description: 'How many of them.', minimum: 1, maximum: 128, default: 1 }),
-    gpus: int32({ description: 'GPUs of each.', minimum: 0, maximum: 8, default: 0 }),
+    gpus: optional(
+      int32({
+        description:
+          'GPUs of each. Absent: as many as a worker has for a chief, which trains too, and none for the others.',
+        minimum: 0,
+        maximum: 8,
+        examples: [1],
+      }),
+    ),
     image: optional(image),
     command: optional(command),
     args: optional(args),

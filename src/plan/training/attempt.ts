@@ -26,7 +26,7 @@ export function attemptOf({ status }: TrainingJob): Attempt {
 /** The roles of a job. Somebody has to launch an MPI job, whether the spec mentions it or not. */
 export function rolesOf({ framework, roles = [] }: TrainingJobSpec): readonly Role[] {
   const needsLauncher = framework === 'mpi' && !roles.some(({ name }) => name === 'launcher')
-  return needsLauncher ? [...roles, { name: 'launcher', replicas: 1, gpus: 0 }] : roles
+  return needsLauncher ? [...roles, { name: 'launcher', replicas: 1 }] : roles
 }
 
 /** All places in the gang, workers first. */
@@ -42,6 +42,12 @@ export function leadingRole(spec: TrainingJobSpec): string | undefined {
 
 export const procsPerWorker = ({ procsPerWorker: wanted, gpusPerWorker }: TrainingJobSpec): number =>
   wanted ?? Math.max(1, gpusPerWorker)
+
+/** A chief trains like a worker; servers, evaluators and launchers have the GPUs that they ask for. */
+export function gpusOf(spec: TrainingJobSpec, role: string): number {
+  const { gpus } = rolesOf(spec).find(({ name }) => name === role) ?? {}
+  return gpus ?? (role === WORKER || role === 'chief' ? spec.gpusPerWorker : 0)
+}
 
 export const seatKey = ({ role, index }: Seat): string => `${role}/${index}`
 

@@ -171,7 +171,10 @@ describe('commands', () => {
     const roles = [{ name: 'ps', image: 'ps:1', command: ['serve'], gpus: 0 }]
     const { spec } = podOf({ framework: 'tensorflow', image: 'w:1', command: ['work'], roles }, 'ps')
     assert.deepEqual([spec.containers[0]?.image, spec.containers[0]?.command], ['ps:1', ['serve']])
-    assert.equal(spec.containers[0]?.resources?.limits?.['nvidia.com/gpu'], undefined)
+    const gpus = (role: string): unknown =>
+      podOf({ framework: 'tensorflow', gpusPerWorker: 2, roles: [{ name: 'ps' }, { name: 'chief' }] }, role).spec
+        .containers[0]?.resources?.limits?.['nvidia.com/gpu']
+    assert.deepEqual([gpus('ps'), gpus('chief'), gpus('worker')], [undefined, '2', '2'])
   })
 })
 

@@ -5,12 +5,12 @@
 import type { Role } from '../../api/training-roles.ts'
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
 import type { Pod } from '../../kube/resources.ts'
-import { rolesOf } from './attempt.ts'
+import { gpusOf, rolesOf } from './attempt.ts'
 import { commandOf } from './command.ts'
 import type { TrainingConfig } from './config.ts'
 import { environment } from './environment/environment.ts'
 import type { Placement } from './environment/placement.ts'
-import { ATTEMPT_LABEL, CONTAINER, jobLabels, JOB_UID_LABEL, ROLE_LABEL, serviceName, WORKER } from './names.ts'
+import { ATTEMPT_LABEL, CONTAINER, jobLabels, JOB_UID_LABEL, ROLE_LABEL, serviceName } from './names.ts'
 import { resourcesOf } from './resources.ts'
 import { schedulingOf } from './scheduling.ts'
 import { volumesOf } from './volumes.ts'
@@ -22,7 +22,6 @@ export interface PodTemplate {
 
 export function podTemplate(placement: Placement): PodTemplate {
   const { job, config, role } = placement
-  const { gpus } = roleOf(job, role)
   const { volumes, volumeMounts } = volumesOf(job, config)
   const spec: object = {
     restartPolicy: 'Never',
@@ -30,7 +29,7 @@ export function podTemplate(placement: Placement): PodTemplate {
     enableServiceLinks: false,
     ...identityOf(job),
     securityContext: securityContext(config),
-    ...schedulingOf(job, gpus, config),
+    ...schedulingOf(job, gpusOf(job.spec, role), config),
     volumes,
     containers: [{ ...container(placement), volumeMounts }],
   }
@@ -53,24 +52,23 @@ function metadata({ job, attempt, config, role }: Placement): PodTemplate['metad
 
 function container(placement: Placement): object {
   const { job, config, role } = placement
-  const { image, gpus, resources } = roleOf(job, role)
+  const { image, resources } = roleOf(job, role)
   return {
     name: CONTAINER,
     image: image ?? defaultImage(job, config),
     ...commandOf(job, role),
     env: environment(placement),
     ...(job.spec.envFrom && { envFrom: job.spec.envFrom }),
-    resources: resourcesOf(resources, gpus, config),
+    resources: resourcesOf(resources, gpusOf(job.spec, role), config),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   }
 }
 
-/** A role is what it says, and else like a worker; but a launcher or server has only the GPUs that it asks for. */
-function roleOf({ spec }: TrainingJob, role: string): Pick<Role, 'image' | 'gpus' | 'resources'> {
-  const worker = { image: spec.image, gpus: spec.gpusPerWorker, resources: spec.resources }
-  const own = role === WORKER ? undefined : rolesOf(spec).find(({ name }) => name === role)
-  const { image = worker.image, resources = worker.resources, gpus } = own ?? worker
-  return { gpus, ...(image !== undefined && { image }), ...(resources !== undefined && { resources }) }
+/** A role is what it says, and else like a worker. */
+function roleOf({ spec }: TrainingJob, role: string): Pick<Role, 'image' | 'resources'> {
+  const own = rolesOf(spec).find(({ name }) => name === role)
+  const { image = spec.image, resources = spec.resources } = own ?? spec
+  return { ...(image !== undefined && { image }), ...(resources !== undefined && { resources }) }
 }
 
 function defaultImage({ spec }: TrainingJob, { defaultImages }: TrainingConfig): string {

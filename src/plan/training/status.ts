@@ -4,11 +4,12 @@
  * duration is brought up to date along with whatever else has changed.
  */
 import type { Verdict } from '../../api/conditions.ts'
+import { limitedVerdict } from '../../api/limited.ts'
 import { compact, sameJson } from '../../api/json.ts'
 import type { LastFailure, TrainingJobStatus } from '../../api/training-status.ts'
 import type { WorkerStatus } from '../../api/training-parts.ts'
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
-import { type Attempt, rolesOf } from './attempt.ts'
+import { type Attempt, gpusOf, rolesOf } from './attempt.ts'
 import { conditionsOf, conditionTypes, type Standing } from './conditions.ts'
 import { containerOf, isActive, type Member } from './member.ts'
 import { WORKER } from './names.ts'
@@ -34,6 +35,7 @@ export function statusOf(observed: TrainingObserved, holding: readonly Member[],
   const { job } = observed
   const { generation } = job.metadata
   const known = job.status ?? {}
+  const limited = limitedVerdict(job)
   const status: PlannedStatus = compact({
     ...known,
     state: facts.state,
@@ -48,7 +50,7 @@ export function statusOf(observed: TrainingObserved, holding: readonly Member[],
     ...timesIn(observed, facts),
     resources: { ...known.resources, ...resourcesHeld(job, holding) },
     observedGeneration: generation,
-    conditions: [...othersConditions(known), ...conditionsOf(facts, generation)],
+    conditions: [...othersConditions(known), ...conditionsOf(facts, generation), ...(limited ? [limited] : [])],
   })
   return withDuration(observed, status)
 }
@@ -94,9 +96,8 @@ export function resourcesHeld(
   members: readonly Member[],
 ): NonNullable<PlannedStatus['resources']> {
   const placed = members.filter((member) => isActive(member) && member.pod?.spec?.nodeName !== undefined)
-  const gpus = new Map<string, number>(rolesOf(spec).map(({ name, gpus: each }) => [name, each]))
   return {
-    allocatedGPUs: placed.reduce((sum, { role }) => sum + (gpus.get(role) ?? spec.gpusPerWorker), 0),
+    allocatedGPUs: placed.reduce((sum, { role }) => sum + gpusOf(spec, role), 0),
     allocatedNodes: new Set(placed.map(({ pod }) => pod?.spec?.nodeName)).size,
   }
 }
@@ -111,7 +112,7 @@ function timesIn({ job, now }: TrainingObserved, { state, members }: Facts) {
 }
 
 function othersConditions({ conditions = [] }: TrainingJobStatus): Verdict[] {
-  const ours: readonly string[] = [...conditionTypes, 'Conflict']
+  const ours: readonly string[] = [...conditionTypes, 'Limited', CONFLICT]
   return conditions
     .filter(({ type }) => !ours.includes(type))
     .map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)
@@ -124,7 +125,12 @@ function withDuration({ job, now }: TrainingObserved, status: PlannedStatus): Pl
   return { ...status, duration: spoken(end - start) }
 }
 
+/** A conflict is noticed when the plan is carried out, and noted then. */
+const CONFLICT = 'Conflict'
+
 function isNews(known: TrainingJobStatus | undefined, planned: PlannedStatus): boolean {
-  const bare = known?.conditions?.map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)
+  const bare = known?.conditions
+    ?.filter(({ type }) => type !== CONFLICT)
+    .map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)
   return !sameJson({ ...known, conditions: bare }, planned)
 }
