@@ -24,37 +24,17 @@
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { DeleteOptions } from '../kube/client.ts'
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../kube/object.ts'
+import type { EventNote, Plan } from '../kube/plan.ts'
 import { Applier, type WriteCall } from './applier.ts'
 import type { Caches } from './caches.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Result } from './controller.ts'
 import { classify, RuntimeError } from './errors.ts'
-import type { EventNote, Recorder } from './events.ts'
+import type { Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { beside, controlled, isControlledBy } from './ownership.ts'
 import { slowStart } from './slow-start.ts'
 import { type Condition, mergePatch, stamped, withCondition } from './status.ts'
-
-export interface Plan<Status = unknown> {
-  /** Children as they should be; the owner reference is added here. Objects of one kind in a row go in parallel. */
-  readonly apply: readonly KubeObject[]
-  /** Children, as observed, that should be gone. */
-  readonly prune: readonly KubeObject[]
-  /** Children, as observed, that will never end by themselves: deleted without grace, even while they are going. */
-  readonly force?: readonly KubeObject[]
-  /** Created when absent, without an owner, and never changed afterwards: data that outlives its owner. */
-  readonly keep?: readonly KubeObject[]
-  /** Created when absent and never read, compared or changed: kinds that we may write but not see, such as a Secret. */
-  readonly create?: readonly KubeObject[]
-  /** The whole status, without times. Absent: the status is left alone. */
-  readonly status?: Status
-  readonly events: readonly EventNote[]
-  readonly requeueAfterMs?: number
-  /** What `keep` once created for this very owner and should go with it: only after a live read shows the owner going. */
-  readonly discard?: readonly KubeObject[]
-  /** The owner has had its time: it is deleted, last, if it still is what the plan was made from. */
-  readonly expired?: boolean
-}
 
 export interface Owner<Status = unknown> extends KubeObject {
   readonly status?: Status

@@ -12,22 +12,13 @@ import { createHash } from 'node:crypto'
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
+import type { EventNote } from '../kube/plan.ts'
 import { Event } from '../kube/resources.ts'
 import { microTime } from '../kube/time.ts'
 import type { Clock } from './clock.ts'
 import type { Logger } from './log.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { TokenBuckets } from './token-buckets.ts'
-
-export interface EventNote {
-  readonly type: 'Normal' | 'Warning'
-  /** Why, in one CamelCase word that machines can match. */
-  readonly reason: string
-  /** What was done or attempted, in one CamelCase word; the reason if absent. */
-  readonly action?: string
-  /** For people: what happened, why, and what to do next. */
-  readonly note: string
-}
 
 export interface Recorder {
   record(regarding: KubeObject, event: EventNote): void

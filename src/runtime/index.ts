@@ -7,7 +7,7 @@ export { ControllerBuilder, type Mapping, type WatchOptions } from './builder.ts
 export { Cache, type CacheEvent, type Write } from './cache.ts'
 export { Caches, type KindOptions } from './caches.ts'
 export { type Clock, sleep, systemClock, timestamp } from './clock.ts'
-export { type Commit, committer, type CommitResult, type Owner, type Plan } from './commit.ts'
+export { type Commit, committer, type CommitResult, type Owner } from './commit.ts'
 export {
   Controller,
   type ControllerOptions,
@@ -16,7 +16,8 @@ export {
   type Result,
 } from './controller.ts'
 export { classify, type ErrorClass, type ErrorCode, errorCatalogue, type RetryPolicy, RuntimeError } from './errors.ts'
-export { type EventNote, EventRecorder, type Recorder } from './events.ts'
+export { EventRecorder, type Recorder } from './events.ts'
+export type { EventNote, Plan } from '../kube/plan.ts'
 export { ensureFinalizer, finalize, type FinalizerState, hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { Health } from './health.ts'
 export { type LeaderElection, LeaderElector } from './leader.ts'
