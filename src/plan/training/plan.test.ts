@@ -97,6 +97,12 @@ describe('the way to completion', () => {
     assert.equal(cluster.writes.length, before)
   })
 
+  test('the status of a thousand workers stays below 100 kB', () => {
+    const { status } = started({ numWorkers: 1000 }).job
+    assert.equal(status?.workers?.active, 1000)
+    assert.ok(JSON.stringify(status).length < 100_000)
+  })
+
   test('a worker that was done stays done when its pod is tidied away', () => {
     const cluster = started({ numWorkers: 2 })
     cluster.exit(podOf(cluster, 'bert-workers-1'), { exitCode: 0 })

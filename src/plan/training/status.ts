@@ -9,6 +9,7 @@ import { compact, sameJson } from '../../api/json.ts'
 import type { LastFailure, TrainingJobStatus } from '../../api/training-status.ts'
 import type { WorkerStatus } from '../../api/training-parts.ts'
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
+import { MAX_ALPHA_WORKERS } from '../../api/trainingjob.v1alpha1.ts'
 import { type Attempt, gpusOf, rolesOf } from './attempt.ts'
 import { conditionsOf, conditionTypes, type Standing } from './conditions.ts'
 import { containerOf, isActive, type Member } from './member.ts'
@@ -76,18 +77,18 @@ export function counts(members: readonly Member[]): Required<NonNullable<Planned
   return { active: count('Running'), succeeded: count('Succeeded'), failed: count('Failed'), pending: count('Pending') }
 }
 
-function workerStatus(member: Member, { number }: Attempt): WorkerStatus {
+/**
+ * `status` repeats the phase for those who know a worker by it: clients of v1alpha1. A job that is too large for that
+ * version says only what is news, so that the status of a thousand workers stays below 100 kB.
+ */
+function workerStatus(member: Member, { number, worldSize }: Attempt): WorkerStatus {
   const { index, podName, phase } = member
   const { state, restartCount = 0 } = containerOf(member) ?? {}
   const why = state?.waiting?.reason ?? (phase === 'Failed' ? state?.terminated?.reason : undefined)
   const isTold = why !== undefined && why !== 'ContainerCreating' && why !== 'PodInitializing'
-  return {
-    workerId: index,
-    podName,
-    phase,
-    status: isTold ? `${phase}: ${why}` : phase,
-    restartCount: restartCount + number - 1,
-  }
+  const status = isTold ? `${phase}: ${why}` : phase
+  const isBrief = worldSize > MAX_ALPHA_WORKERS && !isTold
+  return { workerId: index, podName, phase, ...(!isBrief && { status }), restartCount: restartCount + number - 1 }
 }
 
 /** What the job keeps others from using: of all members that have a node and have not ended. */
