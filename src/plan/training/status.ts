@@ -83,12 +83,18 @@ export function counts(members: readonly Member[]): Required<NonNullable<Planned
  */
 function workerStatus(member: Member, { number, worldSize }: Attempt): WorkerStatus {
   const { index, podName, phase } = member
-  const { state, restartCount = 0 } = containerOf(member) ?? {}
-  const why = state?.waiting?.reason ?? (phase === 'Failed' ? state?.terminated?.reason : undefined)
-  const isTold = why !== undefined && why !== 'ContainerCreating' && why !== 'PodInitializing'
-  const status = isTold ? `${phase}: ${why}` : phase
-  const isBrief = worldSize > MAX_ALPHA_WORKERS && !isTold
-  return { workerId: index, podName, phase, ...(!isBrief && { status }), restartCount: restartCount + number - 1 }
+  const trouble = troubleOf(member)
+  const status = trouble === undefined ? phase : `${phase}: ${trouble}`
+  const isTold = trouble !== undefined || worldSize <= MAX_ALPHA_WORKERS
+  const restartCount = number - 1 + (containerOf(member)?.restartCount ?? 0)
+  return { workerId: index, podName, phase, ...(isTold && { status }), restartCount }
+}
+
+/** What keeps it from running, or ended it, in one word. */
+function troubleOf(member: Member): string | undefined {
+  const { waiting, terminated } = containerOf(member)?.state ?? {}
+  if (member.phase === 'Failed') return terminated?.reason
+  return waiting?.reason === 'ContainerCreating' || waiting?.reason === 'PodInitializing' ? undefined : waiting?.reason
 }
 
 /** What the job keeps others from using: of all members that have a node and have not ended. */
