@@ -10,7 +10,7 @@ const lab = await trainingLab(kubeconfig, 8)
 after(() => lab.close())
 
 /** One plan in this many; `scripts/faults.ts` runs all of them. Odd, so that every way to die has its turn. */
-const SLICE = 11
+const SLICE = 17
 
 describe('the operator is killed at a write and started again', { concurrency: true }, () => {
   for (const scenario of trainingScenarios) {

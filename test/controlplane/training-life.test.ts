@@ -34,14 +34,16 @@ type Setup = Pick<OperatorOptions, 'config' | 'resyncMs'> & { readonly node?: st
 /** A namespace with an operator and a kubelet of its own, and a user who asks for one job. */
 async function stage(t: TestContext, decide: Decide = () => undefined, { node: place, ...options }: Setup = {}) {
   const ns = await namespace(t)
+  const key = { namespace: ns, name: NAME }
   const audit = new Audit()
   const start = () => startOperator({ cluster, namespace: ns, interceptors: [audit.interceptor], ...options })
   let operator = start()
   const kubelet = new Kubelet({ client, namespace: ns, node: place ?? node.name, decide })
   t.after(async () => {
     await Promise.all([operator.stop(), kubelet.stop()])
+    // Nobody serves it any more, so its finalizer would keep the namespace for ever.
+    await client.patch(trainingJobs, key, { metadata: { finalizers: null } }).catch(ignoreMissing)
   })
-  const key = { namespace: ns, name: NAME }
   const job = () => client.get(trainingJobs, key)
   const pods = async () => (await client.list(Pod, { namespace: ns })).items
   const events = async () => (await client.list(Event, { namespace: ns })).items
@@ -79,6 +81,10 @@ async function stage(t: TestContext, decide: Decide = () => undefined, { node: p
       until(`an event ${reason}`, async () => (await events()).find((event) => event.reason === reason)),
     condition: async (type: string) => (await job()).status?.conditions?.find((known) => known.type === type),
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isNotFound(error)) throw error
 }
 
 /** Three passes over everything. */

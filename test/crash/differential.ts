@@ -14,6 +14,8 @@ export interface Trace {
 
 /** Differs from run to run by nature, whatever the program does. */
 const VOLATILE = /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b/
+/** What the Job controller says about a Job, when it gets round to it. */
+const FOREIGN = /^Job\/[^.]*\.status\./
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
@@ -23,7 +25,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 export function endState(objects: readonly KubeObject[], namespace: string): Map<string, string> {
   const mine = objects.flatMap((object) => leaves(object, nameOf(object)))
   const masked = mine.map(([path, value]): [string, string] => [path, mask(value.replaceAll(namespace, '<namespace>'))])
-  return new Map(masked.filter(([path]) => !VOLATILE.test(path)))
+  return new Map(masked.filter(([path]) => !VOLATILE.test(path) && !FOREIGN.test(path)))
 }
 
 function mask(text: string): string {

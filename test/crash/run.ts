@@ -75,7 +75,7 @@ export async function runPlan(lab: Lab, scenario: Scenario, points: readonly Cra
   } finally {
     await Promise.all([process.stop(), kubelet.stop()])
     await witness.stop()
-    await client.delete(Namespace, { name: namespace })
+    await removeNamespace(client, namespace, scenario.primary)
   }
   return {
     writes: killer.attempts,
@@ -144,6 +144,13 @@ async function freshNamespace(client: Client): Promise<string> {
     client.request({ method: 'GET', path: `/api/v1/namespaces/${name}/serviceaccounts/default` }),
   )
   return name
+}
+
+/** Nobody serves it any more, so its finalizers would keep the namespace for ever. */
+async function removeNamespace(client: Client, name: string, primary: Resource): Promise<void> {
+  const { items } = await client.list(primary, { namespace: name })
+  for (const object of items) await client.patch(primary, keyOf(object), { metadata: { finalizers: null } })
+  await client.delete(Namespace, { name })
 }
 
 /** G1: nothing is left that belongs to somebody who is no more. */

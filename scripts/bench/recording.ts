@@ -1,0 +1,103 @@
+/**
+ * The writes that one job costs, recorded from an operator at work, so that the same can be sent again without one:
+ * what the operator takes beyond that is its own.
+ */
+import { trainingJobs } from '../../src/api/kinds.ts'
+import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import type { ClientConfig } from '../../src/kube/config.ts'
+import type { Call, Interceptor } from '../../src/kube/interceptor.ts'
+import type { KubeObject } from '../../src/kube/object.ts'
+import { Pod } from '../../src/kube/resources.ts'
+import { INTENT_ANNOTATION, marked } from '../../src/runtime/intent.ts'
+import { startOperator } from '../../test/operator.ts'
+import { until } from '../../test/until.ts'
+
+export type Manifest = (namespace: string, name: string) => TrainingJob
+
+export interface Recording {
+  readonly calls: readonly Call[]
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** Lets an operator serve one job until all of its pods exist and its status says so. */
+export async function record(cluster: ClientConfig, namespace: string, manifest: Manifest): Promise<Recording> {
+  const calls: Call[] = []
+  const recorder: Interceptor = (call, next) => {
+    const isOwn = !['get', 'list', 'watch'].includes(call.verb) && call.resource?.plural !== 'events'
+    if (isOwn && call.attempt === 1) calls.push(call)
+    return next(call)
+  }
+  const client = createClient(cluster)
+  const operator = startOperator({ cluster, namespace, interceptors: [recorder] })
+  const name = 'recorded'
+  const { metadata, spec } = await client.create(trainingJobs, manifest(namespace, name))
+  await until('all pods of the recorded job', async () => {
+    const { items } = await client.list(Pod, { namespace })
+    const { status } = await client.get(trainingJobs, { namespace, name })
+    return items.length === spec.numWorkers && status?.attempts === 1
+  })
+  await operator.stop()
+  await client.close()
+  return { calls, namespace, name, uid: metadata.uid ?? '' }
+}
+
+/** Sends the recorded writes for another job, in the recorded order, those of one kind side by side as the operator does. */
+export async function replay(client: Client, recording: Recording, job: TrainingJob): Promise<void> {
+  let { resourceVersion } = job.metadata
+  for (const run of runsOfOneKind(recording.calls)) {
+    const answers = await Promise.all(run.map((call) => send(client, rewritten(call, recording, job, resourceVersion))))
+    const own = answers.find(({ kind }) => kind === job.kind)
+    resourceVersion = own?.metadata.resourceVersion ?? resourceVersion
+  }
+}
+
+function rewritten(call: Call, from: Recording, { metadata }: TrainingJob, resourceVersion?: string): Call {
+  const renamed = (text: string): string =>
+    text
+      .replaceAll(from.namespace, metadata.namespace ?? '')
+      .replaceAll(from.name, metadata.name)
+      .replaceAll(from.uid, metadata.uid ?? '')
+  const object = JSON.parse(renamed(call.body ?? '')) as KubeObject
+  const isOwn = call.resource?.kind === 'TrainingJob'
+  const body = JSON.stringify(isOwn ? withVersion(object, resourceVersion) : remarked(object))
+  return { ...call, path: renamed(call.path), body }
+}
+
+/** With the digest that belongs to its new names, so that an operator later finds nothing to do about it. */
+function remarked(object: KubeObject): KubeObject {
+  const { resourceVersion, annotations = {}, ...metadata } = object.metadata
+  const { [INTENT_ANNOTATION]: stale, ...others } = annotations
+  if (stale === undefined) return object
+  const said = Object.keys(others).length > 0 ? { annotations: others } : {}
+  return withVersion(marked({ ...object, metadata: { ...metadata, ...said } }), resourceVersion)
+}
+
+function withVersion(object: KubeObject, resourceVersion: string | undefined): KubeObject {
+  return { ...object, metadata: { ...object.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } }
+}
+
+async function send(client: Client, { method, path, body = '', contentType }: Call): Promise<TrainingJob> {
+  const [bare = '', query = ''] = path.split('?')
+  const answer = await client.request({
+    method,
+    path: bare,
+    query: Object.fromEntries(new URLSearchParams(query)),
+    body: JSON.parse(body) as unknown,
+    ...(contentType !== undefined && { contentType }),
+  })
+  return answer as TrainingJob
+}
+
+function runsOfOneKind(calls: readonly Call[]): Call[][] {
+  const runs: Call[][] = []
+  for (const call of calls) {
+    const run = runs.at(-1)
+    const isSame = run?.[0]?.resource?.plural === call.resource?.plural && call.resource?.kind !== 'TrainingJob'
+    if (run && isSame) run.push(call)
+    else runs.push([call])
+  }
+  return runs
+}
