@@ -13,7 +13,7 @@ import { mpi } from './mpi.ts'
 import { type Environment, masterOf, type Placement } from './placement.ts'
 import { pytorch } from './pytorch.ts'
 import { tensorflow } from './tensorflow.ts'
-import { field, firstOfEach, type Variable, variable } from './variable.ts'
+import { field, firstOfEach, literal, type Variable, variable } from './variable.ts'
 import { xgboost } from './xgboost.ts'
 
 const frameworks: Readonly<Record<TrainingJobSpec['framework'], Environment>> = {
@@ -57,8 +57,8 @@ function identity(placement: Placement): Variable[] {
 /** What there is to do. */
 function task({ job: { spec }, attempt }: Placement): Variable[] {
   return [
-    ...variable('MODEL', spec.model),
-    ...variable('DATASET', spec.dataset),
+    ...variable('MODEL', spec.model && literal(spec.model)),
+    ...variable('DATASET', spec.dataset && literal(spec.dataset)),
     ...variable('NUM_WORKERS', attempt.worldSize),
     ...variable('GPUS_PER_WORKER', spec.gpusPerWorker),
     ...variable('DISTRIBUTED_BACKEND', backendOf(spec)),
@@ -71,7 +71,7 @@ function checkpointing(spec: TrainingJobSpec): Variable[] {
   const { enabled, frequency, storage } = spec.checkpoint
   if (!enabled) return []
   return [
-    ...variable('CHECKPOINT_DIR', checkpointDirectory(spec)),
+    ...variable('CHECKPOINT_DIR', literal(checkpointDirectory(spec))),
     ...variable('CHECKPOINT_STORAGE', storage.type),
     ...variable('CHECKPOINT_FREQUENCY', frequency),
   ]
