@@ -18,7 +18,10 @@ export const WHY = 'WorkersReady'
 /** The types that are ours to write. */
 export const conditionTypes = ['Accepted', 'WorkersReady', 'Running', 'Suspended', 'Complete', 'Failed'] as const
 
-export function conditionsOf({ state, reason, message, isReady }: Standing, generation: number | undefined): Verdict[] {
+export function conditionsOf(standing: Standing, generation: number | undefined): Verdict[] {
+  const { state, isReady } = standing
+  const reason = word(standing.reason)
+  const message = standing.message.slice(0, MAX_MESSAGE)
   const holds: Readonly<Record<(typeof conditionTypes)[number], boolean>> = {
     Accepted: true,
     WorkersReady: isReady,
@@ -38,3 +41,12 @@ export function conditionsOf({ state, reason, message, isReady }: Standing, gene
     ...(generation !== undefined && { observedGeneration: generation }),
   }))
 }
+
+/** Reasons come from nodes and containers as well, which do not keep to one word: `OutOfnvidia.com/gpu`. */
+function word(reason: string): string {
+  const letters = reason.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, MAX_REASON)
+  return /^[A-Za-z]/.test(letters) ? letters : `Reason${letters}`
+}
+
+const MAX_REASON = 128
+const MAX_MESSAGE = 4096

@@ -73,6 +73,7 @@ export function lossOf(member: Member, now: number): Failure {
   return { member, reason: 'PodLost', message: 'the pod has vanished', disrupted: true, at: now }
 }
 
+const MAX_REASON = 128
 const MAX_MESSAGE = 1024
 const MAX_LOG = 4096
 
@@ -88,7 +89,7 @@ export function lastFailureOf(failure: Failure, observed: TrainingObserved, coun
     podName: member.podName,
     ...(node !== undefined && { node }),
     ...(exitCode !== undefined && { exitCode }),
-    reason,
+    reason: reason.slice(0, MAX_REASON),
     message: message.slice(0, MAX_MESSAGE),
     ...(log !== undefined && { log: log.slice(-MAX_LOG) }),
     counted,

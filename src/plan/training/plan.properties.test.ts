@@ -176,6 +176,40 @@ for (const [name, spec] of Object.entries(specs)) {
   })
 }
 
+test('whatever nodes and containers say, the status fits its schema', () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 3000 }),
+    fc.constantFrom('OutOfnvidia.com/gpu', '', '1', 'ImagePullBackOff'),
+  )
+  fc.assert(
+    fc.property(
+      text,
+      text,
+      fc.constantFrom('Pending', 'Failed', 'Unknown'),
+      fc.boolean(),
+      (reason, message, phase, has) => {
+        const cluster = new SimulatedCluster(specs['engine pods'])
+        cluster.settle()
+        const [pod] = cluster.pods
+        assert.ok(pod)
+        const state = { waiting: { reason, message }, ...(has && { terminated: { exitCode: -1, reason, message } }) }
+        const container = { name: 'training-worker', image: '', imageID: '', ready: false, restartCount: 0, state }
+        const scheduled = {
+          type: 'PodScheduled',
+          status: 'False' as const,
+          reason: has ? reason : 'Unschedulable',
+          message,
+        }
+        const containerStatuses = has ? [container] : []
+        cluster.change({ ...pod, status: { phase, reason, message, conditions: [scheduled], containerStatuses } })
+        pass(cluster)
+        assert.ok(fits(trainingJobV1.status, cluster.job.status ?? {}), JSON.stringify(cluster.job.status))
+      },
+    ),
+    RUNS,
+  )
+})
+
 test('the order in which pods are listed does not matter', () => {
   fc.assert(
     fc.property(fc.array(move, { maxLength: 40 }), (moves) => {

@@ -20,7 +20,9 @@ export const restart: Step = (scene) => {
   if (!first) return undefined
   const ruling = rulingOn(scene.job, first)
   if (ruling.action === 'fail') return giveUp(scene, first, ruling)
-  return isSurvivable(scene, failures) ? replaceMembers(scene, failures, ruling) : restartGang(scene, first, ruling)
+  return isSurvivable(scene, failures)
+    ? replaceMembers(scene, failures, first, ruling)
+    : restartGang(scene, first, ruling)
 }
 
 /** Failures that are not accounted for yet. */
@@ -63,7 +65,7 @@ function restartGang(scene: Scene, failure: Failure, ruling: Ruling): TrainingPl
       ...next,
       failures: failuresAfter(scene, ruling),
       lastFailure: lastFailureOf(failure, observed, ruling.counted),
-      restartTime: notBefore(observed.now + pause),
+      ...notBeforePause(observed.now, pause),
     },
     { events: [workerFailed(failure, what)] },
   )
@@ -75,35 +77,26 @@ function isSurvivable({ job }: Scene, failures: readonly Failure[]): boolean {
 }
 
 /** The attempt goes on; only those who failed are replaced. */
-function replaceMembers(scene: Scene, failures: readonly Failure[], ruling: Ruling): TrainingPlan {
+function replaceMembers(scene: Scene, failures: readonly Failure[], first: Failure, ruling: Ruling): TrainingPlan {
   const { job, observed } = scene
-  const [first] = failures
-  if (!first) return plan(scene, unchanged(scene, { ...STANDING }))
-  const pause = pauseOf(scene, first, ruling)
   const what = `replacing ${failures.length} of ${scene.seats.length} workers, the others go on${tally(scene, ruling)}`
-  const failedPods = [
-    ...(job.status?.failedPods ?? []),
-    ...failures.flatMap(({ member }) => member.pod?.metadata.uid ?? []),
-  ]
+  const standing = { reason: first.reason, message: `${accountOf(first)}; ${what}`, isReady: false }
+  const gone = failures.flatMap(({ member }) => member.pod?.metadata.uid ?? [])
   return plan(
     scene,
     {
-      ...unchanged(scene, {
-        ...STANDING,
-        state: job.status?.state ?? 'Running',
-        message: `${accountOf(first)}; ${what}`,
-        reason: first.reason,
-      }),
-      failedPods,
+      ...unchanged(scene, { state: job.status?.state ?? 'Running', ...standing }),
+      failedPods: [...(job.status?.failedPods ?? []), ...gone],
       failures: failuresAfter(scene, ruling),
       lastFailure: lastFailureOf(first, observed, ruling.counted),
-      restartTime: notBefore(observed.now + pause),
+      ...notBeforePause(observed.now, pauseOf(scene, first, ruling)),
     },
     { events: [workerFailed(first, what)] },
   )
 }
 
-const STANDING = { state: 'Running', reason: 'WorkersReplaced', message: '', isReady: false } as const
+const notBeforePause = (now: number, pause: number): { readonly restartTime?: string } =>
+  pause > 0 ? { restartTime: notBefore(now + pause) } : {}
 
 function failuresAfter({ job }: Scene, { counted }: Ruling): number {
   return (job.status?.failures ?? 0) + (counted ? 1 : 0)

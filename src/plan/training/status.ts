@@ -61,6 +61,7 @@ function reasonOf({ state, reason, message }: Standing): string | undefined {
 }
 
 const MAX_REASON = 1024
+const MAX_TROUBLE = 128
 
 function membersIn(job: TrainingJob, { members, attempt }: Facts): Partial<PlannedStatus> {
   const workers = members.filter(({ role }) => role === WORKER).toSorted((one, other) => one.index - other.index)
@@ -84,7 +85,7 @@ export function counts(members: readonly Member[]): Required<NonNullable<Planned
 function workerStatus(member: Member, { number, worldSize }: Attempt): WorkerStatus {
   const { index, podName, phase } = member
   const trouble = troubleOf(member)
-  const status = trouble === undefined ? phase : `${phase}: ${trouble}`
+  const status = trouble === undefined ? phase : `${phase}: ${trouble.slice(0, MAX_TROUBLE)}`
   const isTold = trouble !== undefined || worldSize <= MAX_ALPHA_WORKERS
   const restartCount = number - 1 + (containerOf(member)?.restartCount ?? 0)
   return { workerId: index, podName, phase, ...(isTold && { status }), restartCount }
