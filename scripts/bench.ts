@@ -3,7 +3,7 @@
  * it takes as a ratio to the same writes sent without an operator, in the same run, before and after it.
  * Runs on a control plane of its own, without a scheduler, so that nobody else writes to the pods.
  *
- * Usage: scripts/bench.ts [JOBS] [WORKERS]      1000 4 for the published figures; 50 4 if not told
+ * Usage: scripts/bench.ts [JOBS] [WORKERS]      1000 4 if not told
  */
 import { trainingJobs } from '../src/api/kinds.ts'
 import type { TrainingJob } from '../src/api/trainingjob.v1.ts'
@@ -18,7 +18,7 @@ import { until } from '../test/until.ts'
 import { startControlPlane } from '../testenv/control-plane.ts'
 import { type Recording, record, replay } from './bench/recording.ts'
 
-const jobs = Number(process.argv[2] ?? 50)
+const jobs = Number(process.argv[2] ?? 1_000)
 const workers = Number(process.argv[3] ?? 4)
 const NAMESPACES = 20
 const CREATORS = 8

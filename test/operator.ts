@@ -2,6 +2,7 @@
 import { createClient } from '../src/kube/client.ts'
 import type { ClientConfig } from '../src/kube/config.ts'
 import type { Interceptor } from '../src/kube/interceptor.ts'
+import type { KubeObject } from '../src/kube/object.ts'
 import { addTrainingController, type TrainingOptions } from '../src/reconcile/training.ts'
 import { createLogger, type LogLevel, Manager } from '../src/runtime/index.ts'
 
@@ -19,6 +20,8 @@ export interface Operator {
   /** Aborts everything without waiting for it. */
   kill(): void
   stop(): Promise<void>
+  /** Whether its caches hold these objects, in these versions, and of their namespace nothing else. */
+  hasSeen(objects: readonly KubeObject[]): boolean
   /** How many reconciles have ended. */
   passes(): Promise<number>
 }
@@ -41,7 +44,24 @@ export function startOperator(options: OperatorOptions): Operator {
     kill()
     await ended
   }
-  return { manager, ended, kill, stop, passes: () => passesOf(manager) }
+  return {
+    manager,
+    ended,
+    kill,
+    stop,
+    hasSeen: (objects) => hasSeen(manager, objects),
+    passes: () => passesOf(manager),
+  }
+}
+
+function hasSeen({ caches }: Manager, objects: readonly KubeObject[]): boolean {
+  const version = ({ metadata }: KubeObject): string => `${metadata.uid} ${metadata.resourceVersion}`
+  const held = caches
+    .all()
+    .filter(({ resource }) => resource.namespaced)
+    .flatMap((cache) => cache.list())
+  const known = new Set(held.map(version))
+  return held.length === objects.length && objects.every((object) => known.has(version(object)))
 }
 
 async function passesOf({ metrics: { registry } }: Manager): Promise<number> {

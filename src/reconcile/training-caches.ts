@@ -16,6 +16,8 @@ export interface TrainingCaches {
   readonly workloads: Cache<Job>
   readonly claims: Cache<PersistentVolumeClaim>
   readonly nodes: Cache<Node>
+  readonly services: Cache<Service>
+  readonly configMaps: Cache<ConfigMap>
 }
 
 /** Indexes: jobs by the claims they mount, pods by their node. */
@@ -26,8 +28,6 @@ const OURS = 'app=trainingjob'
 
 export function trainingCaches(caches: Caches, namespace?: string): TrainingCaches {
   const scope = namespace === undefined ? {} : { namespace }
-  caches.of(Service, { ...scope, labelSelector: OURS })
-  caches.of(ConfigMap, { ...scope, labelSelector: OURS })
   return {
     jobs: caches.of(trainingJobs, { ...scope, indexes: { [CLAIM]: claimKeys } }),
     pods: caches.of(Pod, {
@@ -40,6 +40,8 @@ export function trainingCaches(caches: Caches, namespace?: string): TrainingCach
     workloads: caches.of(Job, { ...scope, labelSelector: OURS }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),
     nodes: caches.of(Node, { trim: trimmedNode }),
+    services: caches.of(Service, { ...scope, labelSelector: OURS }),
+    configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS }),
   }
 }
 

@@ -5,7 +5,7 @@
 import { trainingJobs } from '../api/kinds.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { ApiError } from '../kube/errors.ts'
-import { keyOf } from '../kube/object.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Secret, Service } from '../kube/resources.ts'
 import { defaultTrainingConfig, type TrainingConfig } from '../plan/training/config.ts'
 import { FINALIZER } from '../plan/training/names.ts'
@@ -95,13 +95,21 @@ function isRefusal(error: unknown): error is ApiError {
   return error instanceof ApiError && classify(error).class !== 'transient'
 }
 
-/** One step towards its end. The finalizer goes last, when nothing is left that would be left behind. */
+/**
+ * One step towards its end. The finalizer goes last, when nothing is left that would be left behind. What the garbage
+ * collector would see to in its own time goes here: a job created again under the name finds every name free.
+ */
 async function end(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
   if (!hasFinalizer(job, FINALIZER)) return {}
   const { done, ...plan } = planDeletion(await gather(job, deps, context))
-  const result = await deps.commit(job, plan, context)
+  const prune = done ? [...plan.prune, ...leftovers(job, deps.caches)] : plan.prune
+  const result = await deps.commit(job, { ...plan, prune }, context)
   if (done) await removeFinalizer(job, finalizer(context))
   return result
+}
+
+function leftovers({ metadata: { uid = '' } }: TrainingJob, { services, configMaps }: TrainingCaches): KubeObject[] {
+  return [...services.ownedBy(uid), ...configMaps.ownedBy(uid)]
 }
 
 function finalizer({ client, signal }: ReconcileContext) {

@@ -1,4 +1,5 @@
 import type { Interceptor } from '../../src/kube/interceptor.ts'
+import type { KubeObject } from '../../src/kube/object.ts'
 import type { Killer } from './killer.ts'
 
 /** One run of the program under test, in this process. */
@@ -7,6 +8,8 @@ export interface Life {
   readonly ended: Promise<void>
   /** Drops everything at once. */
   kill(): void
+  /** Whether its caches hold these objects, in these versions, and nothing else. */
+  hasSeen(objects: readonly KubeObject[]): boolean
   /** How many reconciles have ended in this life. */
   passes(): Promise<number>
 }

@@ -87,13 +87,14 @@ export async function runPlan(lab: Lab, scenario: Scenario, points: readonly Cra
   }
 }
 
-/** Three passes in a row, each over everything there is, without a write. */
+/** Three passes in a row, each over everything there is and with nothing unseen, without a write. */
 async function settled(process: RestartedProcess, killer: Killer, scenario: Scenario, world: World): Promise<void> {
   let writes = killer.attempts.length
   let since = await process.current.passes()
   await until('three passes without a write', async () => {
     const passes = await process.current.passes()
-    if (writes !== killer.attempts.length || passes < since || isMoving(world)) {
+    const isBehind = !process.current.hasSeen(world.all())
+    if (writes !== killer.attempts.length || passes < since || isMoving(world) || isBehind) {
       writes = killer.attempts.length
       since = passes
     }

@@ -3,7 +3,16 @@ import { trainingJobs } from '../../src/api/kinds.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
 import type { TrainingJobState } from '../../src/api/training-status.ts'
 import { ConfigMap, Job, PersistentVolumeClaim, Pod, Service } from '../../src/kube/resources.ts'
-import { attemptOf, envOf, oneMeets, type SpecInput, succeedTogether, trainingJob } from '../training-job.ts'
+import {
+  attemptOf,
+  envOf,
+  isComplete,
+  oneMeets,
+  rankOf,
+  type SpecInput,
+  succeedTogether,
+  trainingJob,
+} from '../training-job.ts'
 import { until } from '../until.ts'
 import type { Scenario, Stage } from './run.ts'
 import { trainingOracles } from './training-oracles.ts'
@@ -102,6 +111,28 @@ const scales = scenario('scale up, scale down', async (stage) => {
   await reaches(stage, 'Completed')
 })
 
+/** An elastic gang goes on without the one that failed, and takes in its successor. */
+const replaces = scenario('elastic: one fails, the others go on', async (stage) => {
+  let victim: string | undefined
+  stage.kubelet.decide((pod, pods) => {
+    if (!isComplete(pod, pods, 3)) return undefined
+    if (victim === undefined && rankOf(pod) === '1') victim = pod.metadata.uid
+    return pod.metadata.uid === victim ? { exitCode: 1 } : undefined
+  })
+  const elastic = { minWorkers: 1, maxWorkers: 4 }
+  await create(stage, { command: ['torchrun', 'train.py'], numWorkers: 3, elastic })
+  await until('the failure to be counted', () => current(stage)?.status?.failures === 1)
+  await until('three workers to run, none of them the one that failed', () => {
+    const pods = stage.world.list(Pod)
+    const isRight = ({ metadata, status }: Pod): boolean => metadata.uid !== victim && status?.phase === 'Running'
+    return pods.length === 3 && pods.every(isRight)
+  })
+  stage.kubelet.decide(succeedTogether(3))
+  const { status } = await reaches(stage, 'Completed')
+  await equals('T4: failures', status?.failures, 1)
+  await equals('T4: attempts', status?.attempts, 1)
+})
+
 const isRecreated = scenario('delete, create again under the same name', async (stage) => {
   const { client, namespace } = stage
   const { metadata } = await create(stage)
@@ -144,6 +175,7 @@ export const trainingScenarios: readonly Scenario[] = [
   isDisrupted,
   suspends,
   scales,
+  replaces,
   isRecreated,
   isDeleted,
   completesAsJob,
