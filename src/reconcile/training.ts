@@ -92,7 +92,13 @@ async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext):
 
 /** A write that the server will refuse until somebody does something: a quota, a policy, a field it does not accept. */
 function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && classify(error).class !== 'transient'
+  return error instanceof ApiError && isForPeople(error)
+}
+
+/** What passes by itself, or goes with its namespace, needs nobody. */
+function isForPeople(error: unknown): boolean {
+  const { class: kind, code } = classify(error)
+  return code !== 'NamespaceTerminating' && (kind !== 'transient' || code === 'Unexpected')
 }
 
 /**
@@ -120,10 +126,9 @@ function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, co
   return gatherTraining(job, { caches, config, now: manager.clock.now(), readLog: readLog ?? readLogTail(context) })
 }
 
-/** What passes by itself is not worth an event; what waits for people is told where they look. */
+/** What waits for people is told where they look. */
 function tellFailure(job: TrainingJob, { manager }: Deps, error: unknown): void {
-  const { class: kind, code } = classify(error)
-  if (kind === 'transient' && code !== 'Unexpected') return
+  if (!isForPeople(error)) return
   const note = error instanceof Error ? error.message : String(error)
   manager.recorder.record(job, { type: 'Warning', reason: 'ReconcileFailed', action: 'Reconcile', note })
 }

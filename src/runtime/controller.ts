@@ -230,8 +230,8 @@ export class Controller {
   }
 }
 
-/** A conflict is everyday life; what waits for people is an error. */
+/** A conflict is everyday life, and so is a namespace that goes; what waits for people is an error. */
 function levelOf({ class: kind, code }: Verdict): 'info' | 'warn' | 'error' {
-  if (code === 'ApiConflict') return 'info'
+  if (code === 'ApiConflict' || code === 'NamespaceTerminating') return 'info'
   return kind === 'transient' && code !== 'Unexpected' ? 'warn' : 'error'
 }

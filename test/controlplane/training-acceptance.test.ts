@@ -12,7 +12,7 @@ import { type ControlPlane, startControlPlane } from '../../testenv/control-plan
 import { installApi, manifestsIn } from '../api.ts'
 import { type FakeNode, fakeNode, Kubelet } from '../kubelet.ts'
 import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
-import { envOf, gangOf, isComplete } from '../training-job.ts'
+import { envOf, gangOf, isComplete, trainingJob } from '../training-job.ts'
 import { until } from '../until.ts'
 
 const PLACES = ['default', 'ml-team', 'ml-jobs', 'team-a']
@@ -104,6 +104,19 @@ for (const { file, objects } of training) {
 test('deleted they leave no pods', async () => {
   for (const { file } of training) await plane.kubectl('delete', '-f', file, '--timeout=60s')
   await until('no pods', async () => (await client.list(Pod, { labelSelector: 'app=trainingjob' })).items.length === 0)
+})
+
+test('a namespace goes with all that is in it', async () => {
+  const name = 'passing'
+  await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  const kubelet = new Kubelet({ client, namespace: name, node: node.name, decide: () => undefined })
+  kubelets.push(kubelet)
+  await client.create(trainingJobs, trainingJob(name, 'bert'))
+  await until('the job to run', async () => {
+    const { status } = await client.get(trainingJobs, { namespace: name, name: 'bert' })
+    return status?.state === 'Running'
+  })
+  await plane.kubectl('delete', 'namespace', name, '--timeout=60s')
 })
 
 test('it says what it does on /metrics, and stops in order', async () => {

@@ -7,7 +7,7 @@ import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { isNotFound } from '../../src/kube/errors.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
-import { Event, Node, PersistentVolumeClaim, Pod, Service } from '../../src/kube/resources.ts'
+import { Event, Job, Node, PersistentVolumeClaim, Pod, Secret, Service } from '../../src/kube/resources.ts'
 import { FINALIZER } from '../../src/plan/training/names.ts'
 import { installApi } from '../api.ts'
 import { Audit } from '../audit.ts'
@@ -264,6 +264,35 @@ describe('a TrainingJob', () => {
         'trainingjobs',
       ],
     )
+  })
+})
+
+describe('what else a job may be', () => {
+  test('engine job: one Indexed Job, restarted as a whole', async (t) => {
+    const fate = oneMeets({ exitCode: 1 }, { rank: 0, attempt: 1, size: 2 })
+    const { create, reaches, ns, pods } = await stage(t, fate)
+    await create({ engine: 'job' })
+    const { status } = await reaches('Completed')
+    assert.equal(status?.failures, 1)
+    assert.equal(status?.attempts, 2)
+    const { spec } = await client.get(Job, { namespace: ns, name: 'bert-job' })
+    assert.equal(spec?.completionMode, 'Indexed')
+    assert.deepEqual((await pods()).map(attemptOf), [2, 2])
+  })
+
+  test('mpi: keys that nobody reads back, and a launcher that waits for its workers', async (t) => {
+    const { create, reaches, ns, kubelet, pods } = await stage(t)
+    const { metadata } = await create({ framework: 'mpi' })
+    const keys = { namespace: ns, name: `bert-ssh-${metadata.uid?.slice(0, 8)}` }
+    await until('the launcher', async () => (await pods()).some((pod) => pod.metadata.name === 'bert-launcher-0'))
+    const { data } = await client.get(Secret, keys)
+    const text = (key: string): string => Buffer.from(data?.[key] ?? '', 'base64').toString()
+    assert.match(text('ssh-privatekey'), /BEGIN EC PRIVATE KEY/)
+    assert.match(text('ssh-publickey'), /^ecdsa-sha2-nistp521 /)
+    kubelet.decide((pod) => (pod.metadata.name === 'bert-launcher-0' ? { exitCode: 0 } : undefined))
+    await reaches('Completed')
+    const later = await client.get(Secret, keys)
+    assert.deepEqual(later.data, data)
   })
 })
 

@@ -39,6 +39,8 @@ export interface Lab {
   readonly node: string
   /** The program under test, told to serve one namespace. */
   readonly program: (namespace: string) => Launch
+  /** Namespaces to delete in the end. */
+  readonly namespaces: Set<string>
   /** How many plans run side by side. */
   readonly places: Places
 }
@@ -75,7 +77,7 @@ export async function runPlan(lab: Lab, scenario: Scenario, points: readonly Cra
   } finally {
     await Promise.all([process.stop(), kubelet.stop()])
     await witness.stop()
-    await removeNamespace(client, namespace, scenario.primary)
+    await abandon(lab, namespace, scenario.primary)
   }
   return {
     writes: killer.attempts,
@@ -147,11 +149,14 @@ async function freshNamespace(client: Client): Promise<string> {
   return name
 }
 
-/** Nobody serves it any more, so its finalizers would keep the namespace for ever. */
-async function removeNamespace(client: Client, name: string, primary: Resource): Promise<void> {
-  const { items } = await client.list(primary, { namespace: name })
+/**
+ * Nobody serves it any more, so its finalizers would keep the namespace for ever. The namespace itself goes when all
+ * plans are done: emptying it costs the server more than the plan did.
+ */
+async function abandon({ client, namespaces }: Lab, namespace: string, primary: Resource): Promise<void> {
+  const { items } = await client.list(primary, { namespace })
   for (const object of items) await client.patch(primary, keyOf(object), { metadata: { finalizers: null } })
-  await client.delete(Namespace, { name })
+  namespaces.add(namespace)
 }
 
 /** G1: nothing is left that belongs to somebody who is no more. */

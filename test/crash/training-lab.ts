@@ -1,5 +1,6 @@
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
+import { Namespace } from '../../src/kube/resources.ts'
 import { installApi } from '../api.ts'
 import { fakeNode } from '../kubelet.ts'
 import { startOperator } from '../operator.ts'
@@ -15,13 +16,16 @@ export async function trainingLab(kubeconfig: string, parallel: number): Promise
   const client = createClient(cluster)
   await installApi(client)
   const node = await fakeNode(client)
+  const namespaces = new Set<string>()
   return {
     client,
+    namespaces,
     places: new Places(parallel),
     node: node.name,
     program: (namespace) => (interceptor) =>
       startOperator({ cluster, namespace, interceptors: [interceptor], resyncMs: RESYNC_MS, concurrency: 1 }),
     close: async () => {
+      for (const name of namespaces) await client.delete(Namespace, { name })
       await node.remove()
       await client.close()
     },

@@ -19,7 +19,8 @@ export const serviceName = (job: TrainingJob): string => `${job.metadata.name}-w
 export const configMapName = (job: TrainingJob): string => `${job.metadata.name}-config`
 export const claimName = (job: TrainingJob): string => `${job.metadata.name}-checkpoints`
 export const workloadName = (job: TrainingJob): string => `${job.metadata.name}-job`
-export const keysName = (job: TrainingJob): string => `${job.metadata.name}-ssh`
+/** We cannot see whose a Secret is, so its name says it: keys of a job that had the name before are never taken for ours. */
+export const keysName = ({ metadata }: TrainingJob): string => `${metadata.name}-ssh-${metadata.uid?.slice(0, 8)}`
 
 /** The name and host name of a pod: `{name}-workers-3`, `{name}-chief-0`. */
 export const podName = (job: TrainingJob, role: string, index: number | string): string =>

@@ -136,8 +136,10 @@ describe('the way to completion', () => {
     const cluster = new SimulatedCluster({ framework: 'mpi', numWorkers: 2 })
     cluster.settle()
     assert.deepEqual(namesOf(cluster), ['bert-workers-0', 'bert-workers-1'])
-    assert.deepEqual([...cluster.secrets], ['bert-ssh'])
-    assert.ok(cluster.writes.indexOf('create Secret/bert-ssh') < cluster.writes.indexOf('create Pod/bert-workers-0'))
+    assert.deepEqual([...cluster.secrets], ['bert-ssh-uid-of-j'])
+    assert.ok(
+      cluster.writes.indexOf('create Secret/bert-ssh-uid-of-j') < cluster.writes.indexOf('create Pod/bert-workers-0'),
+    )
     cluster.runAll()
     cluster.settle()
     assert.ok(namesOf(cluster).includes('bert-launcher-0'))
