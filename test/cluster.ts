@@ -10,7 +10,7 @@ import { after, type TestContext } from 'node:test'
 import { configFromKubeconfig } from '../src/kube/config.ts'
 import { type Client, createClient } from '../src/kube/client.ts'
 import { type KubeObject, type Resource } from '../src/kube/object.ts'
-import { type ControlPlane, startControlPlane } from '../testenv/control-plane.ts'
+import { startControlPlane } from '../testenv/control-plane.ts'
 import { until } from './until.ts'
 
 export interface SharedCluster {
@@ -28,12 +28,10 @@ const serviceAccounts: Resource = {
 }
 
 let shared: Promise<SharedCluster> | undefined
-let own: ControlPlane | undefined
 
 // At the root of the file: a hook asked for inside another hook would run at that one's end.
 after(async () => {
   await (await shared)?.client.close()
-  await own?.stop()
 })
 
 /** One control plane for all test files of a run. Leave it as you found it: work in a namespace of your own. */
@@ -48,9 +46,9 @@ async function connect(): Promise<SharedCluster> {
   return { kubeconfig, client }
 }
 
+/** Nobody stops it: hooks of the test file may need it to the last. It ends with this process. */
 async function startOwn(): Promise<string> {
-  own = await startControlPlane()
-  return own.kubeconfig
+  return (await startControlPlane()).kubeconfig
 }
 
 /** A fresh namespace, ready for pods, removed after the test. */
