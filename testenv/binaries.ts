@@ -9,7 +9,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statfsSync } from 'node:fs'
-import { cp, mkdtemp, mkdir, rename, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -134,7 +134,6 @@ async function assertBuildable(asset: Asset): Promise<void> {
       `${freeGib.toFixed(1)} GiB free on the disk of ${homedir()}, about ${NEEDED_DISK_GIB} GiB are needed to compile ${asset.name}: free some space, or point KUBE_ASSETS at ready binaries.`,
     )
   }
-  await mkdir(cacheDirectory('bin'), { recursive: true })
 }
 
 async function goVersion(): Promise<string | undefined> {

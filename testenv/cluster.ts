@@ -7,6 +7,7 @@ import { dirname } from 'node:path'
 
 import { controlPlaneAssets, metricsServer, nodeAssets } from './assets.ts'
 import { provideBinaries } from './binaries.ts'
+import { reportDeath } from './component.ts'
 import { type ControlPlane, launchControlPlane } from './control-plane.ts'
 import { startMachine } from './machine.ts'
 import { startMetricsServer } from './metrics-server.ts'
@@ -33,7 +34,7 @@ export interface Cluster {
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const assets = [...controlPlaneAssets, ...nodeAssets, ...(options.metricsServer ? [metricsServer] : [])]
   const binaries = await provideBinaries(assets)
-  const onDeath = options.onDeath ?? ((error) => void process.stderr.write(`${error.message}\n`))
+  const onDeath = options.onDeath ?? reportDeath
   return startRun(options, async (runDirectory) => {
     const keep = assets.map((asset) => dirname(binaries.path(asset.binaries[0] ?? '')))
     const machine = await startMachine(runDirectory, keep)

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 export interface CommandOptions {
   readonly input?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  readonly signal?: AbortSignal
 }
 
 /** Runs a program to its end and gives what it printed. A failure carries the command and what it complained about. */
@@ -12,7 +11,6 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   const child = spawn(program, args, {
     env: options.env ?? process.env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
   let out = ''
   let complaint = ''

@@ -26,6 +26,11 @@ export interface Slowness {
   readonly runningMs: number
 }
 
+/** What is done about a death when nobody asked for anything else. */
+export function reportDeath(error: Error): void {
+  process.stderr.write(`${error.message}\n`)
+}
+
 const POLL_MS = 50
 const READY_TIMEOUT_MS = 120_000
 

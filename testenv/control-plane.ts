@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { controlPlaneAssets } from './assets.ts'
 import { type Binaries, provideBinaries } from './binaries.ts'
 import { runCommand } from './command.ts'
-import { Component } from './component.ts'
+import { Component, reportDeath } from './component.ts'
 import { answersOk } from './http-probe.ts'
 import { type Identity, writeKubeconfig } from './kubeconfig.ts'
 import { type Kubectl, kubectlFor } from './kubectl.ts'
@@ -22,7 +22,6 @@ export interface ControlPlaneOptions {
   readonly address?: string
   readonly serviceCidr?: string
   readonly podCidr?: string
-  readonly apiserverFlags?: readonly string[]
   /** Called when a component ends by itself. Default: the message goes to standard error. */
   readonly onDeath?: (error: Error) => void
 }
@@ -86,7 +85,7 @@ class LocalControlPlane implements ControlPlane {
       number,
     ]
     const address = options.address ?? LOOPBACK
-    const onDeath = options.onDeath ?? ((error) => void process.stderr.write(`${error.message}\n`))
+    const onDeath = options.onDeath ?? reportDeath
     const component = (name: string, flags: readonly string[], health: string): Component =>
       new Component(
         runDirectory,
@@ -200,7 +199,6 @@ class LocalControlPlane implements ControlPlane {
       `--proxy-client-key-file=${proxy.key}`,
       // A loopback address can't be the endpoint of the `kubernetes` Service.
       ...(address === LOOPBACK ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${address}`]),
-      ...(options.apiserverFlags ?? []),
     ]
   }
 

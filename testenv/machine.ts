@@ -8,8 +8,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { runCommand } from './command.ts'
-import { Component } from './component.ts'
-import { hasErrorCode } from './error-code.ts'
+import { Component, reportDeath } from './component.ts'
 import { subdirectory } from './run-directory.ts'
 
 export interface Machine {
@@ -48,7 +47,7 @@ export async function startMachine(runDirectory: string, keep: readonly string[]
       ],
       ready: async () => existsSync(ready),
     },
-    (error) => void process.stderr.write(`${error.message}\n`),
+    reportDeath,
   )
   await holder.start()
   const inside = (command: readonly string[]): string[] => [
@@ -94,7 +93,7 @@ async function takeSlot(holderPid: number): Promise<number> {
       await runCommand(add)
       return slot
     } catch (error) {
-      if (hasErrorCode(error, 'ENOENT') || !String(error).includes('File exists')) throw error
+      if (!String(error).includes('File exists')) throw error
     }
   }
   throw new Error(`all ${SLOTS} network slots are taken: run 'make cluster-down', or look at 'ip link'`)
