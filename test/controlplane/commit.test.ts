@@ -140,23 +140,23 @@ describe('commit', () => {
     await bench.widget()
     const children = { apply: [configMap('c'), service('s'), deployment('d')], status: { phase: 'Ready', count: 3 } }
     await bench.pass(children)
-    assert.deepEqual(bench.audit.take().toSorted(), [
+    assert.deepEqual((await bench.audit.take()).toSorted(), [
       'apply configmaps/c 201',
       'apply deployments/d 201',
       'apply services/s 201',
       'patch widgets/w/status 200',
     ])
     for (let resync = 0; resync < 3; resync++) await bench.pass(children)
-    assert.deepEqual(bench.audit.take(), [])
+    assert.deepEqual(await bench.audit.take(), [])
 
     const at = (name: string) => ({ namespace: bench.namespace, name })
     await client.patch(ConfigMap, at('c'), { data: { a: 'tampered', extra: 'ours to ignore' } })
     await client.patch(Deployment, at('d'), { spec: { template: { spec: { tolerations: null } } } })
     await bench.pass(children)
-    assert.deepEqual(bench.audit.take(), ['apply configmaps/c 200', 'apply deployments/d 200'])
+    assert.deepEqual(await bench.audit.take(), ['apply configmaps/c 200', 'apply deployments/d 200'])
     assert.deepEqual((await client.get(ConfigMap, at('c'))).data, { a: '1', extra: 'ours to ignore' })
     await bench.pass(children)
-    assert.deepEqual(bench.audit.take(), [])
+    assert.deepEqual(await bench.audit.take(), [])
   })
 
   test('a second process finds everything as it should be and writes nothing', async (t) => {
@@ -164,12 +164,12 @@ describe('commit', () => {
     await bench.widget()
     const children = { apply: [configMap('c'), service('s'), deployment('d')], status: { phase: 'Ready' } }
     await bench.pass(children)
-    bench.audit.take()
+    await bench.audit.take()
     const restarted = committer(bench.manager)
     await bench.settled()
     const owner = bench.manager.caches.of(widgets).get({ namespace: bench.namespace, name: 'w' }) as Widget
     await restarted(owner, plan(children), { client: bench.manager.client, signal: AbortSignal.timeout(30_000) })
-    assert.deepEqual(bench.audit.take(), [])
+    assert.deepEqual(await bench.audit.take(), [])
   })
 
   test('what the server writes in its own way is accepted, not fought: one write per process', async (t) => {
@@ -181,7 +181,7 @@ describe('commit', () => {
     Object.assign(container ?? {}, { env: [{ name: 'CPU', valueFrom: divisor }] })
     const apply = [rewritten]
     for (let pass = 0; pass < 3; pass++) await bench.pass({ apply })
-    assert.deepEqual(bench.audit.take(), ['apply deployments/d 201'])
+    assert.deepEqual(await bench.audit.take(), ['apply deployments/d 201'])
   })
 
   test('a field that is no longer intended is removed', async (t) => {
@@ -256,9 +256,9 @@ describe('commit', () => {
     await bench.pass({ keep: [configMap('k')] })
     const kept = await client.get(ConfigMap, { namespace: bench.namespace, name: 'k' })
     assert.equal(kept.metadata.ownerReferences, undefined)
-    bench.audit.take()
+    await bench.audit.take()
     await bench.pass({ keep: [configMap('k', { other: 'data' })] })
-    assert.deepEqual(bench.audit.take(), [])
+    assert.deepEqual(await bench.audit.take(), [])
   })
 
   test('what we may not see is created once, controlled, and never looked at', async (t) => {
@@ -270,7 +270,7 @@ describe('commit', () => {
     const stored = await client.get(Secret, { namespace: bench.namespace, name: 'keys' })
     assert.equal(stored.data?.['key'], Buffer.from('first').toString('base64'))
     assert.equal(stored.metadata.ownerReferences?.[0]?.uid, metadata.uid)
-    assert.deepEqual(bench.audit.take(), ['create secrets/keys 201', 'create secrets/keys 409'])
+    assert.deepEqual(await bench.audit.take(), ['create secrets/keys 201', 'create secrets/keys 409'])
     await assert.rejects(bench.pass({ create: [configMap('seen')] }), /not among the kinds declared so/)
   })
 
@@ -300,7 +300,7 @@ describe('commit', () => {
     await client.patch(widgets, keyOf(owner), { metadata: { finalizers: ['example.com/hold'] } })
     await client.delete(widgets, keyOf(owner))
     await bench.pass({ discard: [data] })
-    assert.deepEqual(bench.audit.take(), ['create configmaps/data 201', 'delete configmaps/data 200'])
+    assert.deepEqual(await bench.audit.take(), ['create configmaps/data 201', 'delete configmaps/data 200'])
     await client.patch(widgets, keyOf(owner), { metadata: { finalizers: null } })
   })
 
@@ -321,7 +321,7 @@ describe('commit', () => {
     const elsewhere = { ...configMap('c'), metadata: { name: 'c', namespace: 'default' } }
     await assert.rejects(bench.pass({ apply: [elsewhere] }), /not in the namespace of its owner/)
     await assert.rejects(bench.pass({ keep: [elsewhere] }), /not in the namespace of its owner/)
-    assert.deepEqual(bench.audit.take(), [])
+    assert.deepEqual(await bench.audit.take(), [])
   })
 
   test('a status from a stale owner conflicts instead of overwriting', async (t) => {
@@ -368,7 +368,7 @@ describe('commit', () => {
     const broken = { ...service('s'), spec: { ports: [{ port: 99_999 }] } } as KubeObject
     await assert.rejects(bench.pass({ apply: [broken], status: { phase: 'Ready' } }), { code: 422 })
     await bench.manager.recorder.flush()
-    assert.deepEqual(bench.audit.take(), ['apply services/s 422'])
+    assert.deepEqual(await bench.audit.take(), ['apply services/s 422'])
     const { items } = await client.list(Event, { namespace: bench.namespace })
     assert.equal(items.find(({ regarding }) => regarding?.kind === 'Widget')?.reason, 'ApplyFailed')
   })
@@ -379,7 +379,7 @@ describe('commit', () => {
     await bench.pass({ apply: [configMap('old')] })
     await bench.settled()
     const old = bench.manager.caches.of(ConfigMap).get({ namespace: bench.namespace, name: 'old' }) as ConfigMap
-    bench.audit.take()
+    await bench.audit.take()
     const target = { apply: [configMap('c'), service('s')], status: { phase: 'Ready' } }
     for (let survived = 0; survived <= 4; survived++) {
       const crash = new AbortController()
@@ -391,7 +391,7 @@ describe('commit', () => {
       if (survived < 4) await assert.rejects(committed)
       else await committed
     }
-    const successes = bench.audit.take()
+    const successes = await bench.audit.take()
     assert.deepEqual(successes.toSorted(), [
       'apply configmaps/c 201',
       'apply services/s 201',

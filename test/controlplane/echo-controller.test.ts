@@ -68,10 +68,10 @@ describe('the echo controller', () => {
     const { audit, write, says } = await running(t)
     for (let number = 0; number < 20; number++) await write(`original-${number}`, { text: 'one' }, `copy-${number}`)
     for (let number = 0; number < 20; number++) await says(`copy-${number}`, 'one')
-    assert.equal(audit.take().length, 20)
+    assert.equal((await audit.take()).length, 20)
     await write('original-7', { text: 'two' }, 'copy-7')
     await says('copy-7', 'two')
-    assert.deepEqual(audit.take(), ['apply configmaps/copy-7 200'])
+    assert.deepEqual(await audit.take(), ['apply configmaps/copy-7 200'])
   })
 
   test('a taken name is left alone', async (t) => {
@@ -81,6 +81,6 @@ describe('the echo controller', () => {
     await write('other', { text: 'fine' }, 'copy')
     await says('copy', 'fine')
     await says('theirs', 'theirs')
-    assert.deepEqual(audit.take(), ['apply configmaps/copy 201'])
+    assert.deepEqual(await audit.take(), ['apply configmaps/copy 201'])
   })
 })

@@ -108,10 +108,10 @@ describe('a manager', () => {
     const counted = async () =>
       (await client.list(widgets, { namespace: ns })).items.every(({ status }) => status?.count === 3)
     await until('every status to be written', counted)
-    assert.equal(audit.take().length, 10 * (3 + 1), 'one write per child and per status')
+    assert.equal((await audit.take()).length, 10 * (3 + 1), 'one write per child and per status')
     const before = reconciles
     await until('five resyncs', () => reconciles > before + 50)
-    assert.deepEqual(audit.take(), [])
+    assert.deepEqual(await audit.take(), [])
   })
 
   test('never creates a child twice, however often it is woken before the cache has caught up', async (t) => {
@@ -129,7 +129,7 @@ describe('a manager', () => {
       'the status',
       async () => (await client.get(widgets, { namespace: ns, name: 'w' })).status?.count === 20,
     )
-    const created = audit.take().filter((line) => line.startsWith('apply configmaps'))
+    const created = (await audit.take()).filter((line) => line.startsWith('apply configmaps'))
     assert.equal(created.length, 20)
     assert.ok(created.every((line) => line.endsWith('201')))
   })
@@ -170,7 +170,7 @@ describe('a manager', () => {
       async () => (await client.get(widgets, { namespace: ns, name: 'w' })).status?.count === 2,
     )
     assert.equal(faults.pending, 0)
-    const succeeded = audit.take().filter((line) => /20[01]$/.test(line))
+    const succeeded = (await audit.take()).filter((line) => /20[01]$/.test(line))
     assert.equal(succeeded.length, 3)
   })
 
