@@ -21,23 +21,36 @@ const VARYING = [
   '/etc/hostname',
 ]
 
-/** A tar of a root filesystem with these Debian packages, what they depend on, and no package manager's leftovers. */
-export async function debianLayer(packages: readonly string[]): Promise<string> {
-  const sorted = [...new Set(packages)].toSorted()
-  const key = createHash('sha256')
-    .update(JSON.stringify([SUITE, sorted, LEFT_OUT, VARYING]))
-    .digest('hex')
-    .slice(0, 24)
-  const layer = join(cacheDirectory('layers'), `${key}.tar`)
+/**
+ * `essential`: the packages, what they depend on, and Debian's essential system around them.
+ * `extract`: what these packages contain and nothing else: no shell, no tools.
+ */
+export type Variant = 'essential' | 'extract'
+
+/** A tar of a root filesystem with these Debian packages and no package manager's leftovers. */
+export async function debianLayer(packages: readonly string[], variant: Variant = 'essential'): Promise<string> {
+  const { layer, sorted } = recipe(packages, variant)
   await withFileLock(
     `${layer}.lock`,
-    async () => void (existsSync(layer) || (await bootstrap(sorted, layer))),
+    async () => void (existsSync(layer) || (await bootstrap(sorted, layer, variant))),
     'the same layer',
   )
   return layer
 }
 
-async function bootstrap(packages: readonly string[], layer: string): Promise<void> {
+/** True when the layer costs neither a download nor a wait. */
+export function isLayerAtHand(packages: readonly string[], variant: Variant = 'essential'): boolean {
+  return existsSync(recipe(packages, variant).layer)
+}
+
+function recipe(packages: readonly string[], variant: Variant) {
+  const sorted = [...new Set(packages)].toSorted()
+  const parts = [SUITE, sorted, LEFT_OUT, VARYING, ...(variant === 'essential' ? [] : [variant])]
+  const key = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
+  return { sorted, layer: join(cacheDirectory('layers'), `${key}.tar`) }
+}
+
+async function bootstrap(packages: readonly string[], layer: string, variant: Variant): Promise<void> {
   const progress = startProgress(`making a root filesystem with ${packages.join(', ')}`)
   const scratch = `${layer}.${process.pid}.tar`
   try {
@@ -45,7 +58,7 @@ async function bootstrap(packages: readonly string[], layer: string): Promise<vo
       [
         'mmdebstrap',
         '--mode=root',
-        '--variant=essential',
+        `--variant=${variant}`,
         `--include=${packages.join(',')}`,
         ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
         ...VARYING.map((path) => `--customize-hook=rm -rf "$1"${path}`),

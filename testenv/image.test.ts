@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 
 import { buildImage, type ImageSpec } from './image.ts'
@@ -47,4 +47,12 @@ test('other content gives another archive', async (t) => {
   const { archive } = await buildImage(spec)
   const changed = await buildImage({ ...spec, files: { '/app/run.sh': { text: 'echo ho\n' } } })
   assert.notEqual(changed.archive, archive)
+})
+
+test('of one name, the last few archives stay; other names are left alone', async (t) => {
+  emptyCache(t)
+  const other = await buildImage({ ...spec, name: 'test/tiny:10' })
+  for (const text of ['1', '2', '3', '4', '5']) await buildImage({ ...spec, files: { '/version': { text } } })
+  const kept = readdirSync(dirname(other.archive)).filter((name) => name.endsWith('.tar'))
+  assert.equal(kept.length, 4)
 })

@@ -8,7 +8,7 @@
 
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
-import { chmod, copyFile, link, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, mkdtemp, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
@@ -26,8 +26,12 @@ export interface ImageSpec {
   readonly name: string
   /** Debian packages, with what they depend on. Without any, the image holds nothing but its files. */
   readonly packages?: readonly string[]
+  /** Debian packages to unpack and no more, for an image without a shell. Instead of `packages`. */
+  readonly libraries?: readonly string[]
   /** By absolute path inside the image. */
   readonly files?: Readonly<Record<string, ImageFile>>
+  /** What always runs; the pod's `args`, or else the command, follow it. */
+  readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
@@ -43,13 +47,29 @@ export interface Image {
 /** Part of every cache key: raised when the way images are built changes. */
 const BUILDER = 2
 
+/** Archives of one name that stay in the cache. */
+const KEPT = 3
+
 /** Files inside a layer, and layers inside an archive, carry this time: builds do not depend on the day. */
 const EPOCH = '@0'
 
 export async function buildImage(spec: ImageSpec): Promise<Image> {
-  const archive = join(cacheDirectory('images'), `${contentKey(spec)}.tar`)
-  if (!existsSync(archive)) await buildArchive(spec, archive)
+  const slug = spec.name.replaceAll(/[^a-z0-9.]+/g, '-')
+  const archive = join(cacheDirectory('images'), `${slug}-${contentKey(spec)}.tar`)
+  if (existsSync(archive)) return { name: spec.name, archive }
+  await buildArchive(spec, archive)
+  await forgetOlder(slug)
   return { name: spec.name, archive }
+}
+
+/** An image of one's own code is made anew with every change of it; the last few are enough. */
+async function forgetOlder(slug: string): Promise<void> {
+  const directory = cacheDirectory('images')
+  const ofThatName = (name: string): boolean => name.replace(/-[0-9a-f]{24}\.tar$/, '') === slug
+  const archives = (await readdir(directory)).filter(ofThatName).map((name) => join(directory, name))
+  const ages = await Promise.all(archives.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })))
+  const older = ages.toSorted((one, other) => other.at - one.at).slice(KEPT)
+  for (const { path } of older) await rm(path, { force: true })
 }
 
 function contentKey(spec: ImageSpec): string {
@@ -65,6 +85,7 @@ async function buildArchive(spec: ImageSpec, archive: string): Promise<void> {
   try {
     const layers: string[] = []
     if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
+    if (spec.libraries !== undefined) layers.push(await debianLayer(spec.libraries, 'extract'))
     if (spec.files !== undefined) {
       layers.push(await filesLayer(spec.packages === undefined ? spec.files : mergedIntoUsr(spec.files), work))
     }
@@ -131,6 +152,7 @@ function imageConfig(spec: ImageSpec, digests: readonly string[]): object {
       Env: Object.entries({ PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', ...spec.env }).map(
         ([k, v]) => `${k}=${v}`,
       ),
+      ...(spec.entrypoint === undefined ? {} : { Entrypoint: spec.entrypoint }),
       ...(spec.command === undefined ? {} : { Cmd: spec.command }),
     },
     rootfs: { type: 'layers', diff_ids: digests.map((digest) => `sha256:${digest}`) },

@@ -1,0 +1,69 @@
+/**
+ * What is inside the operator's image: Node, the C and C++ libraries that it is linked with, `src`, and the packages
+ * that `src` needs at run time. No shell and no package manager. The Dockerfile makes the same image elsewhere.
+ */
+
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ImageFile, ImageSpec } from '../testenv/image.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+const manifest = json('package.json') as { readonly version: string }
+
+export const OPERATOR_IMAGE = `ml-operator:${manifest.version}`
+
+/** What the dynamic linker asks for when Node starts. */
+const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
+
+/** Of a package, what Node can load. */
+const LOADABLE = '**/*.{js,cjs,mjs,json,node}'
+
+export function operatorImage(): ImageSpec {
+  return {
+    name: OPERATOR_IMAGE,
+    libraries: LIBRARIES,
+    files: {
+      '/usr/local/bin/node': { copyOf: nodeBinary(), mode: 0o755 },
+      '/app/package.json': copyOf('package.json'),
+      ...copies('src/**/*.ts', '**/*.test.ts'),
+      ...Object.assign({}, ...productionPackages().map((path) => copies(`${path}/${LOADABLE}`))),
+    },
+    entrypoint: ['/usr/local/bin/node', '/app/src/main.ts'],
+    command: ['--help'],
+    env: { NODE_ENV: 'production' },
+    workingDirectory: '/app',
+    user: '65532',
+  }
+}
+
+/** Pinned in package.json, one package for each architecture. */
+function nodeBinary(): string {
+  return join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+}
+
+function copies(pattern: string, exclude?: string): Record<string, ImageFile> {
+  const files = globSync(pattern, { cwd: ROOT, ...(exclude !== undefined && { exclude: [exclude] }) }).toSorted()
+  return Object.fromEntries(files.map((path) => [`/app/${path}`, copyOf(path)]))
+}
+
+/** Modes are those of the image, whatever umask the checkout was made under. */
+function copyOf(path: string): ImageFile {
+  return { copyOf: join(ROOT, path), mode: 0o644 }
+}
+
+interface LockedPackage {
+  readonly dev?: boolean
+  readonly optional?: boolean
+}
+
+/** The lock file knows which packages are there only to build and test. */
+function productionPackages(): string[] {
+  const { packages } = json('package-lock.json') as { readonly packages: Readonly<Record<string, LockedPackage>> }
+  const needed = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
+  return needed.map(([path]) => path)
+}
+
+function json(path: string): unknown {
+  return JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
+}

@@ -1,0 +1,12 @@
+/**
+ * One root filesystem for everything that is written in Python, so that the large part is made, stored and loaded
+ * once: PyTorch, FastAPI and Uvicorn from Debian, about a gigabyte.
+ */
+
+import { isLayerAtHand } from '../testenv/debian-layer.ts'
+
+export const PYTHON_PACKAGES: readonly string[] = ['python3-fastapi', 'python3-torch', 'python3-uvicorn']
+
+export function isPythonAtHand(): boolean {
+  return isLayerAtHand(PYTHON_PACKAGES)
+}

@@ -1,0 +1,145 @@
+"""Trains a small classifier on three spiral arms, data-parallel over all workers of a TrainingJob.
+
+The data is generated, the same on every worker; each worker trains on its own share of it. Rank 0 writes a checkpoint
+after every epoch (a whole file, by one rename) and everybody starts from the latest there is, so that the loss of a
+worker costs at most one epoch. What happens is printed as one JSON object per line.
+"""
+
+import glob
+import json
+import math
+import os
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+ARMS = 3
+POINTS_PER_ARM = 2000
+KEPT_CHECKPOINTS = 3
+AVERAGE_DECAY = 0.9
+
+
+def say(**facts):
+    print(json.dumps(facts), flush=True)
+
+
+def parameter(name, default):
+    """A hyperparameter of the job; the operator hands each over as HYPERPARAM_<NAME>."""
+    return type(default)(float(os.environ.get(f"HYPERPARAM_{name.upper()}", default)))
+
+
+def spirals():
+    generator = torch.Generator().manual_seed(7)
+    radius = torch.linspace(0.05, 1, POINTS_PER_ARM).repeat(ARMS)
+    labels = torch.arange(ARMS).repeat_interleave(POINTS_PER_ARM)
+    noise = 0.12 * torch.randn(len(labels), generator=generator)
+    angle = radius * 4 + labels * 2 * math.pi / ARMS + noise
+    return torch.stack([radius * angle.sin(), radius * angle.cos()], dim=1), labels
+
+
+def classifier():
+    torch.manual_seed(11)
+    return nn.Sequential(nn.Linear(2, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, ARMS))
+
+
+class Checkpoints:
+    def __init__(self, directory):
+        self.directory = directory
+        os.makedirs(directory, exist_ok=True)
+
+    def paths(self):
+        return sorted(glob.glob(os.path.join(self.directory, "epoch-*.pt")))
+
+    def latest(self):
+        paths = self.paths()
+        return torch.load(paths[-1], map_location="cpu") if paths else None
+
+    def save(self, epoch, state):
+        self.write(f"epoch-{epoch:05d}.pt", lambda path: torch.save(state, path))
+        for path in self.paths()[:-KEPT_CHECKPOINTS]:
+            os.remove(path)
+
+    def write(self, name, save):
+        path = os.path.join(self.directory, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        save(f"{path}.part")
+        os.replace(f"{path}.part", path)
+
+
+def export(checkpoints, name, weights):
+    """As TorchScript: a server needs the file and none of this code."""
+    model = classifier()
+    model.load_state_dict(weights)
+    script = torch.jit.script(model.eval())
+    checkpoints.write(f"{name}/model.pt", lambda path: torch.jit.save(script, path))
+
+
+def train_epoch(model, optimizer, features, labels, batch):
+    total, right = 0.0, 0
+    for start in range(0, len(labels), batch):
+        x, y = features[start : start + batch], labels[start : start + batch]
+        optimizer.zero_grad()
+        scores = model(x)
+        loss = nn.functional.cross_entropy(scores, y)
+        loss.backward()
+        optimizer.step()
+        total += loss.item() * len(y)
+        right += (scores.argmax(dim=1) == y).sum().item()
+    return torch.tensor([total, right, len(labels)], dtype=torch.float64)
+
+
+def averaged(average, weights):
+    if average is None:
+        return {name: value.clone() for name, value in weights.items()}
+    return {name: AVERAGE_DECAY * average[name] + (1 - AVERAGE_DECAY) * value for name, value in weights.items()}
+
+
+def main():
+    rank, size = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    epochs, batch = parameter("epochs", 20), parameter("batchsize", 100)
+    pace = parameter("secondsperepoch", 0.0)
+    torch.set_num_threads(1)
+    dist.init_process_group(os.environ.get("DISTRIBUTED_BACKEND", "gloo"), rank=rank, world_size=size)
+    say(event="joined", rank=rank, workers=size, attempt=int(os.environ.get("TRAININGJOB_ATTEMPT", 0)))
+
+    checkpoints = Checkpoints(os.environ.get("CHECKPOINT_DIR", "/checkpoints"))
+    net = classifier()
+    optimizer = torch.optim.Adam(net.parameters(), lr=parameter("learningrate", 0.003))
+    saved, first, average = checkpoints.latest(), 1, None
+    if saved is not None:
+        net.load_state_dict(saved["model"])
+        optimizer.load_state_dict(saved["optimizer"])
+        first, average = saved["epoch"] + 1, saved["average"]
+        say(event="resumed", rank=rank, epoch=saved["epoch"])
+    model = DistributedDataParallel(net)
+    features, labels = spirals()
+
+    for epoch in range(first, epochs + 1):
+        began = time.monotonic()
+        order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(epoch))[rank::size]
+        sums = train_epoch(model, optimizer, features[order], labels[order], max(1, batch // size))
+        dist.all_reduce(sums)
+        loss, accuracy = (sums[0] / sums[2]).item(), (sums[1] / sums[2]).item()
+        average = averaged(average, net.state_dict())
+        if rank == 0:
+            state = {"epoch": epoch, "model": net.state_dict(), "optimizer": optimizer.state_dict(), "average": average}
+            checkpoints.save(epoch, state)
+            say(event="epoch", epoch=epoch, epochs=epochs, loss=round(loss, 4), accuracy=round(accuracy, 4))
+        time.sleep(max(0.0, pace - (time.monotonic() - began)))
+
+    if rank == 0:
+        export(checkpoints, "model", net.state_dict())
+        export(checkpoints, "averaged", average)
+        say(event="exported", models=["model/model.pt", "averaged/model.pt"])
+    dist.barrier()
+
+
+if __name__ == "__main__":
+    # As the first process of a container, a program that does not ask for SIGTERM does not get it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    main()
