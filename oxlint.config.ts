@@ -18,14 +18,20 @@ const rooms: Record<string, readonly string[]> = {
 }
 
 const roomRules = [
-  ...Object.keys(rooms).map((room) => roomRule(room, `src/${room}/**/*.ts`, room === 'plan')),
-  // What is pure is tested with tools that are not.
-  roomRule('plan', 'src/plan/**/*.test.ts', false),
+  ...Object.keys(rooms).map((room) => roomRule(room, `src/${room}/**/*.ts`, { isPure: room === 'plan' })),
+  // What is pure is tested with tools that are not, and what only tests need stands in test.
+  ...Object.keys(rooms).map((room) => roomRule(room, `src/${room}/**/*.test.ts`, { isTest: true })),
 ]
 
-function roomRule(room: string, files: string, isPure: boolean): OxlintOverride {
+interface RoomOptions {
+  readonly isPure?: boolean
+  readonly isTest?: boolean
+}
+
+function roomRule(room: string, files: string, { isPure = false, isTest = false }: RoomOptions): OxlintOverride {
   const allowed = rooms[room] ?? []
-  const forbidden = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other))
+  const others = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other))
+  const forbidden = [...others, 'main\\.ts', ...(isTest ? [] : ['testenv', 'test'])]
   return {
     files: [files],
     rules: {
@@ -34,7 +40,7 @@ function roomRule(room: string, files: string, isPure: boolean): OxlintOverride 
         {
           patterns: [
             {
-              regex: `^(\\.\\./)+(${[...forbidden, 'main\\.ts', 'testenv', 'test'].join('|')})(/|$)`,
+              regex: `^(\\.\\./)+(${forbidden.join('|')})(/|$)`,
               message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}. Move the shared piece down instead.`,
             },
             ...(isPure

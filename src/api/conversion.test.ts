@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { arbitraryOf } from './arbitrary.ts'
+import { arbitraryOf } from '../../test/arbitrary.ts'
 import { HIDDEN_FIELDS, phaseOfState, stateOfPhase, toV1, toV1alpha1 } from './conversion.ts'
 import { withDefaults } from './defaults.ts'
 import { compact } from './json.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { arbitraryOf } from './arbitrary.ts'
+import { arbitraryOf } from '../../test/arbitrary.ts'
 import { withDefaults } from './defaults.ts'
 import { kinds } from './kinds.ts'
 import { modelDeploymentV1 } from './modeldeployment.v1.ts'

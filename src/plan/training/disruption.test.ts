@@ -5,7 +5,7 @@ import type { Pod } from '../../kube/resources.ts'
 import { failuresOf } from './failure.ts'
 import { memberOf } from './member.ts'
 import { CONTAINER } from './names.ts'
-import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedCluster } from '../../../test/simulated-cluster.ts'
 
 const { observed } = new SimulatedCluster()
 const { now } = observed

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Failure } from './failure.ts'
 import { rulingOn } from './failure-policy.ts'
-import { trainingJob } from './simulated-cluster.ts'
+import { trainingJob } from '../../../test/simulated-cluster.ts'
 
 const member = { role: 'worker', index: 0, attempt: 1, podName: 'bert-workers-0', phase: 'Failed' } as const
 const failure = (more: Partial<Failure>): Failure => ({

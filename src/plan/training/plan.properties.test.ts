@@ -10,7 +10,7 @@ import { fits } from '../../api/validity.ts'
 import type { Pod } from '../../kube/resources.ts'
 import { ATTEMPT_LABEL, INDEX_LABEL, ROLE_LABEL } from './names.ts'
 import { planTraining } from './plan.ts'
-import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedCluster } from '../../../test/simulated-cluster.ts'
 import { isFinal } from './state.ts'
 
 const RUNS = { numRuns: 200 }

@@ -5,7 +5,7 @@ import { getCondition } from '../../api/conditions.ts'
 import type { Pod } from '../../kube/resources.ts'
 import { ATTEMPT_LABEL } from './names.ts'
 import { planDeletion, planRefusal, planTraining } from './plan.ts'
-import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedCluster } from '../../../test/simulated-cluster.ts'
 
 const MINUTE = 60_000
 

@@ -6,7 +6,7 @@ import { configMap } from './config-map.ts'
 import { engines } from './engine/engine.ts'
 import { resourcesOf } from './resources.ts'
 import { headlessService } from './service.ts'
-import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedCluster } from '../../../test/simulated-cluster.ts'
 import { defaultTrainingConfig } from './config.ts'
 import { checkpointClaims } from './claims.ts'
 

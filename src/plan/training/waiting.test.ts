@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Pod } from '../../kube/resources.ts'
 import { memberOf } from './member.ts'
 import { CONTAINER } from './names.ts'
-import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedCluster } from '../../../test/simulated-cluster.ts'
 import { waitingFor } from './waiting.ts'
 
 const base: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bert-workers-0' } }

@@ -5,7 +5,7 @@ import type { Job } from '../../../kube/resources.ts'
 import { seatsOf } from '../attempt.ts'
 import { isActive } from '../member.ts'
 import { ATTEMPT_LABEL, JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
-import { JOB_UID, SimulatedCluster } from '../simulated-cluster.ts'
+import { JOB_UID, SimulatedCluster } from '../../../../test/simulated-cluster.ts'
 import { engines } from './engine.ts'
 
 const ATTEMPT = { number: 3, worldSize: 3 }

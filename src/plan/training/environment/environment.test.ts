@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Job, Pod } from '../../../kube/resources.ts'
 import { defaultTrainingConfig } from '../config.ts'
 import { engineOf } from '../engine/engine.ts'
-import { trainingJob } from '../simulated-cluster.ts'
+import { trainingJob } from '../../../../test/simulated-cluster.ts'
 import type { Attempt } from '../attempt.ts'
 
 type Environment = Record<string, string>

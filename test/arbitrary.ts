@@ -1,7 +1,7 @@
-/** For tests: arbitrary values that fit a schema, with optional fields there or not. */
+/** Arbitrary values that fit a schema, with optional fields there or not. */
 
 import * as fc from 'fast-check'
-import type { JsonSchema } from './structural.ts'
+import type { JsonSchema } from '../src/api/structural.ts'
 
 export function arbitraryOf(schema: JsonSchema): fc.Arbitrary<unknown> {
   if (schema['x-kubernetes-int-or-string']) return fc.oneof(fc.nat(), textOf(schema))

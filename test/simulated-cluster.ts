@@ -1,19 +1,19 @@
 /**
- * For tests: a cluster with one training job, small enough to be played through thousands of times. It carries plans out
+ * A cluster with one training job, small enough to be played through thousands of times. It carries plans out
  * in the order and with the guarantees of the runtime's commit, may die after any write, and moves pods as kubelets,
  * the Job controller and the garbage collector would. Every write is put before the oracles.
  */
-import { withDefaults } from '../../api/defaults.ts'
-import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../../api/trainingjob.v1.ts'
-import type { KubeObject } from '../../kube/object.ts'
-import type { Job, PersistentVolumeClaim, Pod } from '../../kube/resources.ts'
-import type { Plan } from '../plan.ts'
-import { defaultTrainingConfig, type TrainingConfig } from './config.ts'
-import { CONTAINER, JOB_UID_LABEL } from './names.ts'
-import type { NodeFacts, TrainingObserved } from './observed.ts'
-import { planTraining } from './plan.ts'
-import type { PlannedStatus } from './status.ts'
-import { timestamp } from './time.ts'
+import { withDefaults } from '../src/api/defaults.ts'
+import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../src/api/trainingjob.v1.ts'
+import type { KubeObject } from '../src/kube/object.ts'
+import type { Job, PersistentVolumeClaim, Pod } from '../src/kube/resources.ts'
+import type { Plan } from '../src/plan/plan.ts'
+import { defaultTrainingConfig, type TrainingConfig } from '../src/plan/training/config.ts'
+import { CONTAINER, JOB_UID_LABEL } from '../src/plan/training/names.ts'
+import type { NodeFacts, TrainingObserved } from '../src/plan/training/observed.ts'
+import { planTraining } from '../src/plan/training/plan.ts'
+import type { PlannedStatus } from '../src/plan/training/status.ts'
+import { timestamp } from '../src/plan/training/time.ts'
 
 export const JOB_UID = 'uid-of-job'
 const START = Date.parse('2026-01-01T00:00:00Z')
