@@ -1,6 +1,6 @@
 /** Wires a controller: which kinds it watches, and which keys a change of each concerns. */
 import { keyOf, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
-import type { Cache, CacheEvent } from './cache.ts'
+import { Cache, type CacheEvent } from './cache.ts'
 import type { Caches, KindOptions } from './caches.ts'
 import { Controller, type ControllerDeps, type ControllerOptions, type Reconciler } from './controller.ts'
 import type { Change } from './store.ts'
@@ -12,6 +12,9 @@ export interface WatchOptions<T extends KubeObject> {
   /** How to cache the kind; only where it is mentioned first. */
   readonly cache?: KindOptions<T>
 }
+
+/** A kind, of which there is one cache, or the cache that is meant. */
+export type Source<T extends KubeObject> = Resource<T> | Cache<T>
 
 /** The keys that a change of this object concerns. Asked about the object before and after a change. */
 export type Mapping<T extends KubeObject> = (object: T) => readonly ObjectKey[]
@@ -31,22 +34,22 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
   }
 
   /** The kind that the keys name: every change of an object queues its own key. */
-  for<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T> = {}): ControllerBuilder<T> {
+  for<T extends KubeObject>(source: Source<T>, options: WatchOptions<T> = {}): ControllerBuilder<T> {
     const self = this as unknown as ControllerBuilder<T>
-    self.#primary = self.#source(resource, options, (object) => [keyOf(object)])
+    self.#primary = self.#source(source, options, (object) => [keyOf(object)])
     return self
   }
 
   /** A kind that the primary controls: a change queues the key of the controlling owner. */
-  owns<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T> = {}): this {
+  owns<T extends KubeObject>(source: Source<T>, options: WatchOptions<T> = {}): this {
     const primary: Resource = this.#requirePrimary().resource
-    this.#source(resource, options, (object) => controllerKeys(object, primary))
+    this.#source(source, options, (object) => controllerKeys(object, primary))
     return this
   }
 
   /** Any other kind: the mapping says whom a change concerns. */
-  watches<T extends KubeObject>(resource: Resource<T>, mapping: Mapping<T>, options: WatchOptions<T> = {}): this {
-    this.#source(resource, options, mapping)
+  watches<T extends KubeObject>(source: Source<T>, mapping: Mapping<T>, options: WatchOptions<T> = {}): this {
+    this.#source(source, options, mapping)
     return this
   }
 
@@ -63,16 +66,20 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
     return this.#primary
   }
 
-  #source<T extends KubeObject>(resource: Resource<T>, options: WatchOptions<T>, mapping: Mapping<T>): Cache<T> {
+  #source<T extends KubeObject>(source: Source<T>, options: WatchOptions<T>, mapping: Mapping<T>): Cache<T> {
     const { caches, queue, metrics, log, name } = this.#deps
-    const cache = caches.of(resource, options.cache)
+    const cache = source instanceof Cache ? source : caches.of(source, options.cache)
+    const { kind } = cache.resource
     cache.onChange((event) => {
       try {
         enqueue(queue, event, options, mapping)
       } catch (error) {
-        metrics.mappingFailed(name, resource.kind)
-        log.error({ err: error, controller: name, kind: resource.kind, ...keyOf(event.object) }, 'a mapping threw')
+        metrics.mappingFailed(name, kind)
+        log.error({ err: error, controller: name, kind, ...keyOf(event.object) }, 'a mapping threw')
       }
+    })
+    cache.onServed(() => {
+      for (const object of this.#primary?.list() ?? []) queue.add(keyOf(object), 'background')
     })
     return cache
   }

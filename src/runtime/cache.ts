@@ -51,8 +51,10 @@ export class Cache<T extends KubeObject = KubeObject> {
   readonly #trim: (object: T) => T
   readonly #store: Store<T>
   readonly #listeners: Listener<T>[] = []
+  readonly #servedListeners: (() => void)[] = []
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
+  #isServed = true
   #resourceVersion = '0'
   #rewinds = 0
 
@@ -68,13 +70,18 @@ export class Cache<T extends KubeObject = KubeObject> {
     })
   }
 
-  /** Resolves when the first list is in. */
+  /** Resolves when the first list is in, or it is certain that the cluster does not serve the kind. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
 
   get hasSynced(): boolean {
     return this.#hasSynced
+  }
+
+  /** Whether the cluster serves the kind. Only an optional kind can be missing. */
+  get isServed(): boolean {
+    return this.#isServed
   }
 
   get size(): number {
@@ -107,6 +114,19 @@ export class Cache<T extends KubeObject = KubeObject> {
   /** Listeners are called in order, after the cache has changed, with nothing awaited. */
   onChange(listener: Listener<T>): void {
     this.#listeners.push(listener)
+  }
+
+  /** Called whenever the kind comes to be served, or ceases to be. */
+  onServed(listener: () => void): void {
+    this.#servedListeners.push(listener)
+  }
+
+  /** The cluster does not serve the kind: there is nothing of it until a watch says otherwise. */
+  empty(): void {
+    const gone = this.#store.clear()
+    for (const change of gone) this.#tell({ ...change, initial: false })
+    this.#serve(false)
+    this.#finishSync()
   }
 
   /**
@@ -143,7 +163,9 @@ export class Cache<T extends KubeObject = KubeObject> {
     const changes = this.#change(update)
     this.#advance('object' in update ? versionOf(update.object) : update.resourceVersion)
     for (const change of changes) this.#tell({ ...change, initial })
-    if (update.type === 'replace') this.#finishSync()
+    if (update.type !== 'replace') return
+    this.#serve(true)
+    this.#finishSync()
   }
 
   #change(update: WatchUpdate<T>): Change<T>[] {
@@ -167,6 +189,12 @@ export class Cache<T extends KubeObject = KubeObject> {
 
   #advance(resourceVersion: string): void {
     if (isOlder(this.#resourceVersion, resourceVersion)) this.#resourceVersion = resourceVersion
+  }
+
+  #serve(isServed: boolean): void {
+    if (this.#isServed === isServed) return
+    this.#isServed = isServed
+    for (const listener of this.#servedListeners) listener()
   }
 
   #finishSync(): void {

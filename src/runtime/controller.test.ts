@@ -43,7 +43,7 @@ function setUp(reconciler: Reconciler, { client = {} as Client, ...options }: Se
   const backoff = { baseMs: 100, factor: 2, maxMs: 10_000, jitter: 0 }
   const queue = new WorkQueue({ clock, backoff })
   const metrics = new RuntimeMetrics(clock)
-  const writes = new WriteLog({ holding: () => cache }, clock)
+  const writes = new WriteLog({ allHolding: () => [cache], ofKind: () => [cache] }, clock)
   const deps = { name: 'test', queue, client, clock, log, metrics, writes }
   const controller = new Controller({ ...deps, primary: cache, reconciler }, options)
   const feed = (...updates: WatchUpdate<ConfigMap>[]) => cache.follow(() => from(updates))

@@ -6,7 +6,7 @@
 import type { Client, WriteOptions } from '../kube/client.ts'
 import { apiVersionOf, keyString, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
 import { Pod } from '../kube/resources.ts'
-import type { Write } from './cache.ts'
+import type { Cache, Write } from './cache.ts'
 import type { Caches } from './caches.ts'
 import { backoffMs, type BackoffPolicy } from './backoff.ts'
 import type { Clock } from './clock.ts'
@@ -28,11 +28,11 @@ export interface Staleness {
 const CHECKS: BackoffPolicy = { baseMs: 10, factor: 2, maxMs: 1_000, jitter: 0.2 }
 
 export class WriteLog {
-  readonly #caches: Pick<Caches, 'holding'>
+  readonly #caches: Pick<Caches, 'allHolding' | 'ofKind'>
   readonly #clock: Clock
   readonly #pending = new Map<string, Pending>()
 
-  constructor(caches: Pick<Caches, 'holding'>, clock: Clock) {
+  constructor(caches: Pick<Caches, 'allHolding' | 'ofKind'>, clock: Clock) {
     this.#caches = caches
     this.#clock = clock
   }
@@ -51,34 +51,38 @@ export class WriteLog {
     }
   }
 
-  /** Notes a write for the key, if there is a cache that can show it. */
-  note(key: ObjectKey, resource: Resource, write: Write): void {
-    const cache = this.#cacheOf(resource)
-    if (!cache || cache.hasSeen(write)) return
-    const id = keyString(key)
-    const pending = this.#pending.get(id) ?? { writes: new Set(), since: this.#clock.monotonic(), checks: 0 }
-    const { epoch } = cache
-    pending.writes.add({ kind: resource.kind, isSeen: () => cache.epoch !== epoch || cache.hasSeen(write) })
-    this.#pending.set(id, pending)
+  /** Notes a write for the key, to be seen in these caches. */
+  note(key: ObjectKey, write: Write, caches: readonly Cache[]): void {
+    for (const cache of caches.filter((one) => !one.hasSeen(write))) {
+      const id = keyString(key)
+      const pending = this.#pending.get(id) ?? { writes: new Set(), since: this.#clock.monotonic(), checks: 0 }
+      const { epoch, resource } = cache
+      pending.writes.add({ kind: resource.kind, isSeen: () => cache.epoch !== epoch || cache.hasSeen(write) })
+      this.#pending.set(id, pending)
+    }
   }
 
   /** A client that notes every write it makes as one of this key. */
   clientFor(key: ObjectKey, client: Client): Client {
     const wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T): T => {
-      const { uid, resourceVersion } = object.metadata
-      if (uid && resourceVersion && !options?.dryRun) this.note(key, resource, { uid, resourceVersion })
+      const { metadata } = object
+      const { uid, resourceVersion } = metadata
+      const caches = this.#caches.allHolding({ ...kindOf(resource), metadata })
+      if (uid && resourceVersion && !options?.dryRun) this.note(key, { uid, resourceVersion }, caches)
       return object
     }
     const removed = (resource: Resource, target: ObjectKey, known?: string): void => {
-      const uid = known ?? this.#cacheOf(resource)?.get(target)?.metadata.uid
-      if (uid !== undefined) this.note(key, resource, { uid, deleted: true })
+      for (const cache of this.#caches.ofKind(kindOf(resource))) {
+        const uid = known ?? cache.get(target)?.metadata.uid
+        if (uid !== undefined) this.note(key, { uid, deleted: true }, [cache])
+      }
     }
     return notingClient(client, wrote, removed)
   }
+}
 
-  #cacheOf(resource: Resource): ReturnType<Caches['holding']> {
-    return this.#caches.holding({ apiVersion: apiVersionOf(resource), kind: resource.kind })
-  }
+function kindOf(resource: Resource): Pick<KubeObject, 'apiVersion' | 'kind'> {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind }
 }
 
 type Wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T) => T
