@@ -9,6 +9,7 @@ import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Service } from '../ku
 import { claimNames } from '../plan/training/claims.ts'
 import { JOB_UID_LABEL } from '../plan/training/names.ts'
 import type { Cache, Caches } from '../runtime/index.ts'
+import { trimmedPod } from './trimmed-pod.ts'
 
 export interface TrainingCaches {
   readonly jobs: Cache<TrainingJob>
@@ -59,33 +60,6 @@ export function jobKeys(object: KubeObject): ObjectKey[] {
 
 function namespaceOf({ metadata: { namespace } }: KubeObject): { readonly namespace?: string } {
   return namespace === undefined ? {} : { namespace }
-}
-
-/** Who it is, whose it is, where it runs and how it fares; what it was told to do is never read again. */
-function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
-  const { phase, reason, message, startTime, conditions, containerStatuses, initContainerStatuses } = status ?? {}
-  const lean = {
-    apiVersion,
-    kind,
-    metadata,
-    spec: { nodeName: spec?.nodeName },
-    status: {
-      phase,
-      reason,
-      message,
-      startTime,
-      conditions,
-      initContainerStatuses: initContainerStatuses?.map(trimmedContainer),
-      containerStatuses: containerStatuses?.map(trimmedContainer),
-    },
-  }
-  return lean as Pod
-}
-
-type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
-
-function trimmedContainer({ name, ready, restartCount, state, lastState }: ContainerStatus) {
-  return { name, ready, restartCount, state, lastState }
 }
 
 function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVolumeClaim): PersistentVolumeClaim {
