@@ -1,14 +1,17 @@
 /**
- * What whoever runs the operator may decide in a file: `training:` with any of the settings of `TrainingConfig`. What is
- * not said keeps its default; what is not known is refused, since a typo would otherwise go unnoticed.
+ * What whoever runs the operator may decide in a file: `training:` with any of the settings of `TrainingConfig`, and
+ * `serving:` with those of `ServingConfig`. What is not said keeps its default; what is not known is refused, since a typo
+ * would otherwise go unnoticed.
  */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { UsageError } from './flags.ts'
+import { defaultServingConfig, type ServingConfig } from './plan/serving/config.ts'
 import { defaultTrainingConfig, type TrainingConfig } from './plan/training/config.ts'
 
 export interface OperatorConfig {
   readonly training: TrainingConfig
+  readonly serving: ServingConfig
 }
 
 type Settings = Readonly<Record<string, unknown>>
@@ -18,8 +21,11 @@ export async function loadOperatorConfig(file: string | undefined): Promise<Oper
 }
 
 export function operatorConfig(settings: unknown): OperatorConfig {
-  const { training = {} } = merged('', { training: {} }, settings)
-  return { training: merged('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig }
+  const { training, serving } = merged('', { training: {}, serving: {} }, settings)
+  return {
+    training: merged('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig,
+    serving: merged('serving', { ...defaultServingConfig }, serving) as unknown as ServingConfig,
+  }
 }
 
 function parsed(text: string, file: string): unknown {

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { operatorConfig } from '../../src/operator-config.ts'
+import { defaultServingConfig } from '../../src/plan/serving/config.ts'
 import { defaultTrainingConfig } from '../../src/plan/training/config.ts'
 
 test('the documented file is the default configuration, setting by setting', async () => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
   const [, file = ''] = /```yaml\n([^`]*)```/.exec(page) ?? []
-  assert.deepEqual(parse(file), { training: defaultTrainingConfig })
-  assert.deepEqual(operatorConfig(parse(file)), { training: defaultTrainingConfig })
+  const defaults = { training: defaultTrainingConfig, serving: defaultServingConfig }
+  assert.deepEqual(parse(file), defaults)
+  assert.deepEqual(operatorConfig(parse(file)), defaults)
 })
