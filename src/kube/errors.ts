@@ -82,6 +82,10 @@ export const isConflict = (error: unknown): error is ApiError => hasCode(error, 
 export const isFieldConflict = (error: unknown): error is ApiError =>
   isConflict(error) && hasCause(error, 'FieldManagerConflict')
 
+/** A patch that named a uid met another object of that name: the server takes it for an attempt to change the uid. */
+export const isOtherUid = (error: unknown): error is ApiError =>
+  isInvalid(error) && (error.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false)
+
 export function hasCause(error: ApiError, reason: string): boolean {
   return error.details?.causes?.some((cause) => cause.reason === reason) ?? false
 }

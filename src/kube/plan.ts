@@ -3,8 +3,8 @@
  * where nothing is decided; this type is all that the two sides share.
  *
  * A planner answers with everything that should be written, and nothing that was read on the way. `commit` of the runtime
- * carries it out in the order prune → force → keep → create → apply → status → events → discard → expired, and repeats it
- * safely after a crash between any two of these steps.
+ * carries it out in the order prune → force → keep → create → apply → annotate → status → events → discard → expired, and
+ * repeats it safely after a crash between any two of these steps.
  *
  * A planner decides at most one step ahead: what must not be forgotten (a restart, a retry that is used up) is written
  * to the status first, and acted on by the next plan, which sees it there.
@@ -21,6 +21,13 @@ export interface EventNote {
   readonly note: string
 }
 
+export interface Annotated {
+  /** As observed: only the very object of this uid is changed, and only while it is there. */
+  readonly object: KubeObject
+  /** Set beside those that it has. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
 export interface Plan<Status = unknown> {
   /**
    * Children as they should be; the owner reference is added when they are written. Those that are there and already so
@@ -35,6 +42,8 @@ export interface Plan<Status = unknown> {
   readonly keep?: readonly KubeObject[]
   /** Created when absent and never read, compared or changed: kinds that we may write but not see, such as a Secret. */
   readonly create?: readonly KubeObject[]
+  /** Annotations for objects that are there already and that somebody else makes, such as the pods of a Deployment. */
+  readonly annotate?: readonly Annotated[]
   /** The whole status, without the times of its conditions. Absent: the status is left alone. */
   readonly status?: Status
   readonly events: readonly EventNote[]

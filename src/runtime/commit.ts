@@ -1,6 +1,6 @@
 /**
- * Carries out a plan: prune → force → keep → create → apply → status → events → discard → expired. Nothing else writes
- * for an object.
+ * Carries out a plan: prune → force → keep → create → apply → annotate → status → events → discard → expired. Nothing else
+ * writes for an object.
  *
  * Guarantees
  * - Order: a child is applied only after everything to prune was deleted, the status is written only after all children
@@ -8,10 +8,10 @@
  *   that changed no status. The first failure ends the pass; running the same plan again completes it.
  * - A converged object costs no write: children that already are as intended are skipped (see `Applier`), a status that
  *   is deep-equal is skipped. Drift is still repaired, by comparing all intended fields with the cached object.
- * - Only what the owner controls is touched, by itself or through a child of its own. Deletes carry the uid; an update
- *   names the uid it saw; a creation never becomes an update. What exists under a planned name and is not controlled by
- *   the owner is left alone and reported: in `conflicts`, as condition `Conflict`, as an event, and looked at again
- *   after `CONFLICT_RETRY_MS`.
+ * - Only what the owner controls is touched, by itself or through children of its own. Deletes and annotations carry the
+ *   uid; an update names the uid it saw; a creation never becomes an update. What exists under a planned name and is not
+ *   controlled by the owner is left alone and reported: in `conflicts`, as condition `Conflict`, as an event, and looked
+ *   at again after `CONFLICT_RETRY_MS`.
  * - The status is written with the resourceVersion that the plan was made from: a plan from a stale cache conflicts.
  * - Data that outlives its owner is discarded only after a live read has shown that very owner being deleted.
  * - `lastTransitionTime` is stamped here, so planners need no clock.
@@ -21,10 +21,10 @@
  * - `owner` is the object that the plan was made from.
  * - The client is the one of the reconcile context, so the next reconcile sees what was written.
  */
-import { isAlreadyExists, isConflict } from '../kube/errors.ts'
+import { isAlreadyExists, isConflict, isNotFound, isOtherUid } from '../kube/errors.ts'
 import type { DeleteOptions } from '../kube/client.ts'
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../kube/object.ts'
-import type { EventNote, Plan } from '../kube/plan.ts'
+import type { Annotated, EventNote, Plan } from '../kube/plan.ts'
 import { Applier, type WriteCall } from './applier.ts'
 import type { Caches } from './caches.ts'
 import { type Clock, timestamp } from './clock.ts'
@@ -32,7 +32,7 @@ import type { Result } from './controller.ts'
 import { classify, RuntimeError } from './errors.ts'
 import type { Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
-import { beside, controlled, isControlledBy } from './ownership.ts'
+import { beside, controlled, deploymentOf, isControlledBy, isSelectedBy } from './ownership.ts'
 import { slowStart } from './slow-start.ts'
 import { type Condition, mergePatch, stamped, withCondition } from './status.ts'
 
@@ -65,7 +65,7 @@ export function committer(deps: CommitDeps): Commit {
     const foreign = [...(await pass.prune(plan.prune)), ...(await pass.force(plan.force ?? []))]
     await pass.keep(plan.keep ?? [])
     await pass.create(plan.create ?? [])
-    const conflicts = [...foreign, ...(await pass.apply(plan.apply))]
+    const conflicts = [...foreign, ...(await pass.apply(plan.apply)), ...(await pass.annotate(plan.annotate ?? []))]
     const news = await pass.writeStatus(plan.status, conflicts)
     if (news || plan.status === undefined) pass.publish(plan.events, conflicts)
     await pass.discard(plan.discard ?? [])
@@ -137,6 +137,14 @@ class Pass {
     return conflicts
   }
 
+  /** Answers with the names of what is not ours. What is gone, or has its name from another by now, needs nothing. */
+  async annotate(targets: readonly Annotated[]): Promise<string[]> {
+    const ours = targets.filter(({ object }) => this.#isOurs(object))
+    const lacking = ours.filter(({ object, annotations }) => !hasAnnotations(object, annotations))
+    await slowStart(lacking, (target) => this.#annotate(target))
+    return targets.filter((target) => !ours.includes(target)).map(({ object }) => nameOf(object))
+  }
+
   /** True if the status changed. */
   async writeStatus(status: unknown, conflicts: readonly string[]): Promise<boolean> {
     if (status === undefined) return false
@@ -177,15 +185,31 @@ class Pass {
     recorder.record(this.#owner, { type: 'Warning', reason: 'Conflict', action: 'Apply', note })
   }
 
-  /** Controlled by the owner, or by a child that the owner controls, as the pods of a Job are. */
+  /** Controlled by the owner, or by a child that the owner controls, as the pods of a Job or a Deployment are. */
   #isOurs(object: KubeObject): boolean {
     if (isControlledBy(object, this.#owner)) return true
     const controller = object.metadata.ownerReferences?.find((reference) => reference.controller)
     if (!controller) return false
     const { namespace } = object.metadata
-    const key = { name: controller.name, ...(namespace !== undefined && { namespace }) }
-    const parent = this.#deps.caches.holding(controller)?.get(key)
-    return parent?.metadata.uid === controller.uid && isControlledBy(parent, this.#owner)
+    const deployment = deploymentOf(object)
+    const { name, ...kind } = deployment ?? controller
+    const key = { name, ...(namespace !== undefined && { namespace }) }
+    const parent = this.#deps.caches.find(kind, key)
+    if (!parent || !isControlledBy(parent, this.#owner)) return false
+    return deployment ? isSelectedBy(object, parent) : parent.metadata.uid === controller.uid
+  }
+
+  async #annotate({ object, annotations }: Annotated): Promise<void> {
+    const { client, signal } = this.#call
+    const { uid } = object.metadata
+    if (uid === undefined) throw new Error(`${nameOf(object)} has no uid: annotate only what was observed`)
+    const { resource } = this.#applier.cacheOf(object)
+    try {
+      await client.patch(resource, keyOf(object), { metadata: { uid, annotations } }, { signal })
+      this.#deps.metrics.committed(object.kind, 'annotated')
+    } catch (error) {
+      if (!isOtherUid(error) && !isNotFound(error)) throw error
+    }
   }
 
   #unseen(object: KubeObject): Resource {
@@ -251,6 +275,10 @@ async function unlessExists(creation: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!isAlreadyExists(error)) throw error
   }
+}
+
+function hasAnnotations({ metadata }: KubeObject, annotations: Readonly<Record<string, string>>): boolean {
+  return Object.entries(annotations).every(([key, value]) => metadata.annotations?.[key] === value)
 }
 
 function nameOf({ kind, metadata }: KubeObject): string {

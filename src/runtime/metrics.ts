@@ -94,7 +94,7 @@ export class RuntimeMetrics {
     this.#events.inc({ cause })
   }
 
-  committed(kind: string, action: 'applied' | 'pruned' | 'status' | 'skipped' | 'conflict'): void {
+  committed(kind: string, action: 'applied' | 'annotated' | 'pruned' | 'status' | 'skipped' | 'conflict'): void {
     this.#writes.inc({ kind, action })
   }
 

@@ -26,3 +26,23 @@ export function controlled<T extends KubeObject>(object: T, owner: KubeObject): 
   const child = beside(object, owner)
   return { ...child, metadata: { ...child.metadata, ownerReferences: [controllerReference(owner)] } }
 }
+
+const TEMPLATE_HASH_LABEL = 'pod-template-hash'
+
+/**
+ * The Deployment that a pod came from, by the name of the ReplicaSet between them, `{deployment}-{hash of the template}`:
+ * ReplicaSets need not be cached for it. Whether the Deployment really selects the pod is left to `isSelectedBy`.
+ */
+export function deploymentOf(object: KubeObject): Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'> | undefined {
+  const { labels, ownerReferences } = object.metadata
+  const replicaSet = ownerReferences?.find(({ controller, kind }) => controller && kind === 'ReplicaSet')
+  const suffix = `-${labels?.[TEMPLATE_HASH_LABEL] ?? ''}`
+  if (!replicaSet || suffix === '-' || !replicaSet.name.endsWith(suffix)) return undefined
+  return { apiVersion: replicaSet.apiVersion, kind: 'Deployment', name: replicaSet.name.slice(0, -suffix.length) }
+}
+
+export function isSelectedBy(object: KubeObject, parent: KubeObject): boolean {
+  const { spec } = parent as { spec?: { selector?: { matchLabels?: Readonly<Record<string, string>> } } }
+  const wanted = Object.entries(spec?.selector?.matchLabels ?? {})
+  return wanted.length > 0 && wanted.every(([key, value]) => object.metadata.labels?.[key] === value)
+}

@@ -290,6 +290,41 @@ describe('commit', () => {
     await client.delete(Pod, keyOf(foreign), { gracePeriodSeconds: 0 })
   })
 
+  test('pods of a Deployment of ours are annotated, once; no other pod is, nor one that took a name since', async (t) => {
+    const bench = await Bench.start(t)
+    const { namespace: ns } = bench
+    await bench.widget()
+    const replicated = { ...deployment('d'), spec: { ...(deployment('d') as Deployment).spec, replicas: 1 } }
+    await bench.pass({ apply: [replicated] })
+    const pod = await until('the pod', async () => (await client.list(Pod, { namespace: ns })).items[0])
+    const { apiVersion, kind, spec } = pod
+    const { labels = {}, ownerReferences = [] } = pod.metadata
+    const stranger = { ...labels, 'pod-template-hash': 'other' }
+    const make = (name: string, metadata: Partial<Pod['metadata']>) =>
+      client.create(Pod, { apiVersion, kind, metadata: { ...metadata, name, namespace: ns }, spec } as Pod)
+    const foreign = await make('theirs', { labels: stranger, ownerReferences })
+    await bench.audit.take()
+    const annotations = { 'example.com/route': 'a' }
+    const annotate = [
+      { object: pod, annotations },
+      { object: foreign, annotations },
+    ]
+    assert.deepEqual((await bench.pass({ annotate })).conflicts, ['Pod/theirs'])
+    assert.deepEqual(await bench.audit.take(), [`patch pods/${pod.metadata.name} 200`])
+    const annotated = await client.get(Pod, keyOf(pod))
+    assert.equal(annotated.metadata.annotations?.['example.com/route'], 'a')
+    await bench.pass({ annotate: [{ object: annotated, annotations }] })
+    assert.deepEqual(await bench.audit.take(), [])
+
+    const past = { ...annotated, metadata: { ...annotated.metadata, uid: '00000000-0000-4000-8000-000000000000' } }
+    const other = { 'example.com/route': 'b' }
+    await bench.pass({ annotate: [{ object: past, annotations: other }] })
+    assert.equal((await client.get(Pod, keyOf(pod))).metadata.annotations?.['example.com/route'], 'a')
+    assert.deepEqual(await bench.audit.take(), [`patch pods/${pod.metadata.name} 422`])
+    const absent = { ...annotated, metadata: { ...annotated.metadata, name: 'gone' } }
+    assert.deepEqual((await bench.pass({ annotate: [{ object: absent, annotations: other }] })).conflicts, [])
+  })
+
   test('data goes only with an owner that a live read shows going', async (t) => {
     const bench = await Bench.start(t)
     const { namespace: ns } = bench
