@@ -8,6 +8,7 @@ import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../src/ap
 import type { KubeObject } from '../src/kube/object.ts'
 import type { Job, PersistentVolumeClaim, Pod } from '../src/kube/resources.ts'
 import type { Plan } from '../src/plan/plan.ts'
+import { type Acceptance, acceptanceOf } from '../src/plan/training/acceptance.ts'
 import { defaultTrainingConfig, type TrainingConfig } from '../src/plan/training/config.ts'
 import { CONTAINER, JOB_UID_LABEL } from '../src/plan/training/names.ts'
 import type { NodeFacts, TrainingObserved } from '../src/plan/training/observed.ts'
@@ -77,10 +78,29 @@ export class SimulatedCluster {
     for (let pass = 1; pass <= limit; pass += 1) {
       this.controlJob()
       const before = this.writes.length
-      this.commit(planTraining(this.observed))
+      this.pass()
       if (this.writes.length === before) return pass
     }
     throw new Error(`no rest after ${limit} passes: ${this.writes.slice(-10).join(', ')}`)
+  }
+
+  /** One pass of the operator; with `survives`, only so many of its writes, as if it had died then. */
+  pass(survives = Infinity): Plan<PlannedStatus> | undefined {
+    const last = this.writes.length + survives
+    const acceptance = acceptanceOf(this.job)
+    if (acceptance && survives > 0) this.#accept(acceptance)
+    if (acceptanceOf(this.job)) return undefined
+    const plan = planTraining(this.observed)
+    this.commit(plan, last - this.writes.length)
+    return plan
+  }
+
+  #accept({ finalizers, annotations }: Acceptance): void {
+    const { metadata } = this.job
+    const merged = { ...metadata.annotations, ...annotations }
+    this.job = { ...this.job, metadata: { ...metadata, finalizers: [...finalizers], annotations: merged } }
+    this.writes.push('accept')
+    this.#afterWrite(this)
   }
 
   /** Carries a plan out; with `survives`, only so many of its writes, as if the operator had died then. */

@@ -6,7 +6,8 @@ import { trainingJobs } from '../api/kinds.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { ApiError } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
-import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Secret, Service } from '../kube/resources.ts'
+import { type Node, Secret } from '../kube/resources.ts'
+import { acceptanceOf } from '../plan/training/acceptance.ts'
 import { defaultTrainingConfig, type TrainingConfig } from '../plan/training/config.ts'
 import { FINALIZER } from '../plan/training/names.ts'
 import { planDeletion, planRefusal, planTraining } from '../plan/training/plan.ts'
@@ -17,7 +18,6 @@ import {
   type Commit,
   committer,
   type Controller,
-  ensureFinalizer,
   hasFinalizer,
   type Manager,
   type ReconcileContext,
@@ -55,13 +55,15 @@ export function addTrainingController(manager: Manager, options: TrainingOptions
   const deps: Deps = { manager, caches, commit, config, ...(options.readLog && { readLog: options.readLog }) }
   return manager
     .controller('trainingjob')
-    .for(trainingJobs)
-    .watches(Pod, jobKeys)
-    .watches(Node, ({ metadata }) => caches.pods.byIndex(NODE, metadata.name).flatMap(jobKeys), { when: nodeTurned })
-    .watches(PersistentVolumeClaim, (claim) => caches.jobs.byIndex(CLAIM, claimKey(keyOf(claim))).map(keyOf))
-    .owns(Job)
-    .owns(Service)
-    .owns(ConfigMap)
+    .for(caches.jobs)
+    .watches(caches.pods, jobKeys)
+    .watches(caches.nodes, ({ metadata }) => caches.pods.byIndex(NODE, metadata.name).flatMap(jobKeys), {
+      when: nodeTurned,
+    })
+    .watches(caches.claims, (claim) => caches.jobs.byIndex(CLAIM, claimKey(keyOf(claim))).map(keyOf))
+    .owns(caches.workloads)
+    .owns(caches.services)
+    .owns(caches.configMaps)
     .reconcile((key, context) => reconcile(caches.jobs.get(key), deps, context), {
       ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
       ...(options.resyncMs !== undefined && { resyncMs: options.resyncMs }),
@@ -80,7 +82,7 @@ async function reconcile(job: TrainingJob | undefined, deps: Deps, context: Reco
 
 /** One step along the life of the job. */
 async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
-  const current = await ensureFinalizer(job, finalizer(context))
+  const current = await accepted(job, context)
   const observed = await gather(current, deps, context)
   try {
     return await deps.commit<PlannedStatus>(current, planTraining(observed), context)
@@ -88,6 +90,14 @@ async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext):
     if (isRefusal(error)) await deps.commit<PlannedStatus>(current, planRefusal(observed, error.message), context)
     throw error
   }
+}
+
+/** The job with everything on record that has to be there before anything is made for it. */
+async function accepted(job: TrainingJob, { client, signal }: ReconcileContext): Promise<TrainingJob> {
+  const acceptance = acceptanceOf(job)
+  if (!acceptance) return job
+  const { uid, resourceVersion } = job.metadata
+  return client.patch(trainingJobs, keyOf(job), { metadata: { uid, resourceVersion, ...acceptance } }, { signal })
 }
 
 /** A write that the server will refuse until somebody does something: a quota, a policy, a field it does not accept. */

@@ -72,7 +72,7 @@ for (const { file, objects } of training) {
     await until('the job to say so', async () => (await client.get(trainingJobs, key)).status?.state === 'Running')
     assert.equal((await client.get(alphaTrainingJobs, key)).status?.phase, 'Running')
     await client.get(Service, { namespace: key.namespace, name: `${key.name}-workers` })
-    await client.get(ConfigMap, { namespace: key.namespace, name: `${key.name}-config` })
+    if (spec.hyperparameters) await client.get(ConfigMap, { namespace: key.namespace, name: `${key.name}-config` })
     const shown = await plane.kubectl('get', 'tj', '-n', key.namespace, key.name)
     assert.match(shown, new RegExp(`${key.name} +Running`))
   })

@@ -244,27 +244,26 @@ describe('a TrainingJob', () => {
     assert.deepEqual(await life.audit.take(), [])
   })
 
-  test('until all workers exist it costs as many writes as there are pods, and five', async (t) => {
-    const { create, reaches, audit } = await stage(t)
-    await create({ numWorkers: 4 })
-    await reaches('Running')
-    const writes = await audit.take()
-    const last = writes.findLastIndex((line) => line.startsWith('apply pods/'))
-    assert.deepEqual(
-      writes
-        .slice(0, last + 1)
-        .map((line) => line.split(/[ /]/)[1] ?? '')
-        .toSorted(),
-      [
-        'configmaps',
-        'persistentvolumeclaims',
-        ...Array<string>(4).fill('pods'),
-        'services',
-        'trainingjobs',
-        'trainingjobs',
-      ],
-    )
-  })
+  const bucket = { storage: { type: 's3', path: 's3://bucket/run' } }
+  const costs: readonly [string, SpecInput, readonly string[]][] = [
+    ['and two', { checkpoint: bucket }, []],
+    [
+      'two, a claim and a ConfigMap',
+      { hyperparameters: { learningRate: 1 } },
+      ['configmaps', 'persistentvolumeclaims'],
+    ],
+  ]
+  for (const [more, spec, others] of costs) {
+    test(`until all workers exist it costs as many writes as there are pods, ${more}`, async (t) => {
+      const { create, reaches, audit } = await stage(t)
+      await create({ numWorkers: 4, ...spec })
+      await reaches('Running')
+      const writes = await audit.take()
+      const last = writes.findLastIndex((line) => line.startsWith('apply pods/'))
+      const kinds = writes.slice(0, last + 1).map((line) => line.split(/[ /]/)[1] ?? '')
+      assert.deepEqual(kinds.toSorted(), [...others, ...Array<string>(4).fill('pods'), 'services', 'trainingjobs'])
+    })
+  }
 })
 
 describe('what else a job may be', () => {

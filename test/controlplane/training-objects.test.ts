@@ -6,7 +6,6 @@ import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { ConfigMap, Job, Namespace, PersistentVolumeClaim, Pod, Secret, Service } from '../../src/kube/resources.ts'
 import { engines } from '../../src/plan/training/engine/engine.ts'
 import { SimulatedCluster } from '../simulated-cluster.ts'
-import { planTraining } from '../../src/plan/training/plan.ts'
 import { namespace, sharedCluster } from '../cluster.ts'
 import { until } from '../until.ts'
 
@@ -28,11 +27,10 @@ async function restricted(t: Parameters<typeof namespace>[0]): Promise<string> {
 function objectsOf(spec: object): KubeObject[] {
   const cluster = new SimulatedCluster(spec)
   return [1, 2, 3].flatMap(() => {
-    const plan = planTraining(cluster.observed)
-    cluster.commit(plan)
+    const { keep = [], create = [], apply = [] } = cluster.pass() ?? {}
     cluster.controlJob()
     cluster.runAll()
-    return [...(plan.keep ?? []), ...(plan.create ?? []), ...plan.apply]
+    return [...keep, ...create, ...apply]
   })
 }
 

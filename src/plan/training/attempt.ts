@@ -1,10 +1,12 @@
 /**
  * One attempt at the training: a gang of pods that start together and are told the same things. Its number and size are
- * one fact, stored before the first of its pods is created; another size is another attempt. That is how every rank of
+ * one fact, stored before the first of its pods is created (of the first attempt with the job's acceptance, of all others
+ * in the status); another size is another attempt. That is how every rank of
  * an attempt knows the same world size, whoever creates it and however often the operator is restarted meanwhile.
  */
 import type { Role } from '../../api/training-roles.ts'
 import type { TrainingJob, TrainingJobSpec } from '../../api/trainingjob.v1.ts'
+import { firstSizeOf } from './acceptance.ts'
 import { WORKER } from './names.ts'
 
 export interface Attempt {
@@ -19,8 +21,11 @@ export interface Seat {
   readonly index: number
 }
 
-export function attemptOf({ status }: TrainingJob): Attempt {
-  return { number: status?.attempts ?? 0, worldSize: status?.worldSize ?? 0 }
+export function attemptOf(job: TrainingJob): Attempt {
+  const { attempts, worldSize = 0 } = job.status ?? {}
+  if (attempts !== undefined) return { number: attempts, worldSize }
+  const size = firstSizeOf(job)
+  return size === undefined ? { number: 0, worldSize: 0 } : { number: 1, worldSize: size }
 }
 
 /** The roles of a job. Somebody has to launch an MPI job, whether the spec mentions it or not. */

@@ -2,7 +2,7 @@
 import type { Plan } from '../plan.ts'
 import type { Attempt } from './attempt.ts'
 import { checkpointClaims } from './claims.ts'
-import { configMap } from './config-map.ts'
+import { configMaps } from './config-map.ts'
 import type { TrainingObserved } from './observed.ts'
 import { headlessService } from './service.ts'
 import { sshSecret } from './ssh-secret.ts'
@@ -10,7 +10,7 @@ import { sshSecret } from './ssh-secret.ts'
 type Children = Pick<Plan, 'apply' | 'keep'>
 
 export function childrenOf({ job, config }: TrainingObserved, attempt: Attempt): Children {
-  return { keep: checkpointClaims(job, config), apply: [headlessService(job), configMap(job, attempt)] }
+  return { keep: checkpointClaims(job, config), apply: [headlessService(job), ...configMaps(job, attempt)] }
 }
 
 /** Created just before pods that need it; what is there already stays. */

@@ -4,8 +4,12 @@ import type { ConfigMap } from '../../kube/resources.ts'
 import { type Attempt, procsPerWorker } from './attempt.ts'
 import { backendOf } from './environment/environment.ts'
 import { configMapName, jobLabels, podName, serviceName, WORKER } from './names.ts'
+import { hasConfigMap } from './volumes.ts'
 
-export function configMap(job: TrainingJob, attempt: Attempt): ConfigMap {
+export const configMaps = (job: TrainingJob, attempt: Attempt): ConfigMap[] =>
+  hasConfigMap(job.spec) ? [configMap(job, attempt)] : []
+
+function configMap(job: TrainingJob, attempt: Attempt): ConfigMap {
   const { spec } = job
   return {
     apiVersion: 'v1',

@@ -2,6 +2,8 @@
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
 
 export const FINALIZER = 'trainingjob.ml.example.com/finalizer'
+/** On the job: which one it is, and how many workers its first attempt has. The status says it once there is one. */
+export const FIRST_ATTEMPT_ANNOTATION = 'trainingjob.ml.example.com/first-attempt'
 
 /** On every worker: its rank, or nothing where the engine numbers the workers itself. */
 export const WORKER_LABEL = 'trainingjob.ml.example.com/worker'

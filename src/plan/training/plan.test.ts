@@ -46,22 +46,77 @@ function restarted(cluster: SimulatedCluster): void {
 }
 
 describe('the way to completion', () => {
-  test('the attempt is on record before the first pod, and pods come last', () => {
-    const cluster = new SimulatedCluster({ numWorkers: 2 })
-    cluster.commit(planTraining(cluster.observed))
-    assert.deepEqual(cluster.writes, [
-      'create PersistentVolumeClaim/bert-checkpoints',
+  test('the attempt is on record before the first pod, with the finalizer; the status follows the pods', () => {
+    const cluster = new SimulatedCluster({ numWorkers: 2, checkpoint: { enabled: false } })
+    cluster.pass(1)
+    assert.deepEqual(cluster.writes, ['accept'])
+    assert.ok(cluster.job.metadata.finalizers?.includes('trainingjob.ml.example.com/finalizer'))
+    cluster.settle()
+    assert.deepEqual(cluster.writes.slice(1), [
       'create Service/bert-workers',
-      'create ConfigMap/bert-config',
+      'create Pod/bert-workers-0',
+      'create Pod/bert-workers-1',
       'status',
     ])
-    assert.deepEqual(
-      [cluster.job.status?.state, cluster.job.status?.attempts, cluster.job.status?.worldSize],
-      ['Pending', 1, 2],
-    )
+    const { state, attempts, worldSize } = cluster.job.status ?? {}
+    assert.deepEqual([state, attempts, worldSize], ['Initializing', 1, 2])
+  })
+
+  test('a claim and a ConfigMap are made only for what they carry', () => {
+    const written = (spec: object): string[] => {
+      const cluster = new SimulatedCluster(spec)
+      cluster.settle()
+      return cluster.writes.filter((write) => /Claim|ConfigMap/.test(write))
+    }
+    const bucket = { storage: { type: 's3', path: 's3://bucket/run' } }
+    assert.deepEqual(written({ checkpoint: bucket }), [])
+    assert.deepEqual(written({}), ['create PersistentVolumeClaim/bert-checkpoints'])
+    assert.deepEqual(written({ checkpoint: bucket, hyperparameters: { lr: 1 } }), ['create ConfigMap/bert-config'])
+    assert.deepEqual(written({ checkpoint: bucket, framework: 'mpi' }), ['create ConfigMap/bert-config'])
+  })
+
+  test('a change of size between acceptance and the first pods does not mix two sizes', () => {
+    const cluster = new SimulatedCluster({ numWorkers: 2, elastic: { minWorkers: 1, maxWorkers: 4 } })
+    cluster.pass(4)
+    assert.deepEqual(namesOf(cluster), ['bert-workers-0'])
+    assert.ok(!cluster.writes.includes('status'))
+    cluster.edit({ numWorkers: 3 })
+    restarted(cluster)
+    assert.deepEqual(worldSizes(cluster), ['3', '3', '3'])
+    assert.deepEqual([cluster.job.status?.attempts, cluster.job.status?.failures], [2, 0])
+  })
+
+  test('pods that came and went while no operator ran are made again, without a retry', () => {
+    const cluster = new SimulatedCluster({ numWorkers: 2 })
+    cluster.pass(5)
+    cluster.runAll()
+    for (const pod of cluster.pods) cluster.delete(pod)
+    cluster.letGo()
+    assert.deepEqual([cluster.pods.length, cluster.writes.includes('status')], [0, false])
     cluster.settle()
-    assert.deepEqual(cluster.writes.slice(4), ['create Pod/bert-workers-0', 'create Pod/bert-workers-1', 'status'])
-    assert.equal(cluster.job.status?.state, 'Initializing')
+    assert.deepEqual([cluster.job.status?.attempts, cluster.job.status?.failures, attemptsOf(cluster)], [1, 0, ['1']])
+  })
+
+  test('a failure before the first status is counted once', () => {
+    const cluster = new SimulatedCluster({ numWorkers: 2 })
+    cluster.pass(5)
+    cluster.runAll()
+    cluster.exitAll({ exitCode: 1 })
+    restarted(cluster)
+    assert.deepEqual([cluster.job.status?.attempts, cluster.job.status?.failures], [2, 1])
+  })
+
+  test('suspended before the first status: what was begun is ended, and goes on as another attempt', () => {
+    const cluster = new SimulatedCluster({ numWorkers: 2 })
+    cluster.pass(4)
+    cluster.edit({ suspend: true })
+    cluster.settle()
+    cluster.letGo()
+    cluster.settle()
+    assert.deepEqual([cluster.job.status?.state, cluster.pods.length], ['Suspended', 0])
+    cluster.edit({ suspend: false })
+    cluster.settle()
+    assert.deepEqual([cluster.job.status?.attempts, cluster.pods.length], [2, 2])
   })
 
   test('from Pending to Completed, with one event for each turn', () => {
@@ -396,8 +451,7 @@ describe('scale', () => {
 
   test('a change in the middle of the creation of a gang leaves no mixture', () => {
     const cluster = new SimulatedCluster({ numWorkers: 3, elastic: { minWorkers: 1, maxWorkers: 8 } })
-    cluster.commit(planTraining(cluster.observed))
-    cluster.commit(planTraining(cluster.observed), 1)
+    cluster.pass(4)
     assert.equal(cluster.pods.length, 1)
     cluster.edit({ numWorkers: 2 })
     cluster.settle()
@@ -490,7 +544,7 @@ describe('deletion', () => {
 
 test('a refusal is told on the job, and nothing else is done', () => {
   const cluster = new SimulatedCluster({ numWorkers: 2 })
-  cluster.commit(planTraining(cluster.observed))
+  cluster.pass(1)
   const plan = planRefusal(
     cluster.observed,
     'pods "bert-workers-0" is forbidden: exceeded quota: gpus, requested: 1, used: 16, limited: 16',

@@ -1,5 +1,5 @@
 /**
- * The life of a TrainingJob: what should be written, given what is seen. Pure.
+ * The life of a TrainingJob that is accepted: what should be written, given what is seen. Pure.
  *
  *     Pending → Initializing → Running → Completed | Failed
  *                    ↑ ↓          ↓ ↑
@@ -19,14 +19,14 @@ import { resize } from './resize.ts'
 import { restart } from './restart.ts'
 import { makeRoom, pause, run } from './run.ts'
 import { type Scene, sceneOf } from './scene.ts'
-import { begin } from './start.ts'
+import { waitToBegin } from './start.ts'
 import { plan, type Step, type TrainingPlan, unchanged } from './step.ts'
 import { staySuspended, suspend } from './suspension.ts'
 import { waits } from './events.ts'
 
 const steps: readonly Step[] = [
   stayFinished,
-  begin,
+  waitToBegin,
   staySuspended,
   complete,
   expire,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Pod } from '../../kube/resources.ts'
-import { configMap } from './config-map.ts'
+import { configMaps } from './config-map.ts'
 import { engines } from './engine/engine.ts'
 import { resourcesOf } from './resources.ts'
 import { headlessService } from './service.ts'
@@ -113,7 +113,8 @@ test('resources: defaults never contradict what is asked for', () => {
 })
 
 test('volumes: shared memory, checkpoints, data, hyperparameters as a file', () => {
-  const { spec } = podOf({ dataVolume: { claimName: 'd', readOnly: true }, checkpoint: { storage: { path: '/ckpt' } } })
+  const dataVolume = { claimName: 'd', readOnly: true }
+  const { spec } = podOf({ dataVolume, checkpoint: { storage: { path: '/ckpt' } }, hyperparameters: { lr: 1 } })
   const mounts = Object.fromEntries(
     spec.containers[0]?.volumeMounts?.map(({ name, mountPath }) => [name, mountPath]) ?? [],
   )
@@ -125,7 +126,10 @@ test('volumes: shared memory, checkpoints, data, hyperparameters as a file', () 
   })
   assert.deepEqual(spec.volumes?.find(({ name }) => name === 'dshm')?.emptyDir, { medium: 'Memory', sizeLimit: '2Gi' })
   const { spec: none } = podOf({ checkpoint: { storage: { type: 's3', path: 's3://b/p' } } })
-  assert.ok(!none.volumes?.some(({ name }) => name === 'checkpoints'))
+  assert.deepEqual(
+    none.volumes?.map(({ name }) => name),
+    ['dshm'],
+  )
 })
 
 describe('commands', () => {
@@ -192,8 +196,8 @@ test('the Service names pods before they are ready', () => {
 
 test('the ConfigMap holds the hyperparameters, and the hostfile of MPI', () => {
   const { job } = new SimulatedCluster({ framework: 'mpi', gpusPerWorker: 2, hyperparameters: { epochs: 3 } })
-  const { data, metadata } = configMap(job, { number: 1, worldSize: 2 })
-  assert.equal(metadata.name, 'bert-config')
+  const [{ data, metadata } = {}] = configMaps(job, { number: 1, worldSize: 2 })
+  assert.equal(metadata?.name, 'bert-config')
   assert.deepEqual(JSON.parse(data?.['hyperparameters.json'] ?? ''), { epochs: 3 })
   assert.equal(data?.['hostfile'], 'bert-workers-0.bert-workers slots=2\nbert-workers-1.bert-workers slots=2\n')
 })

@@ -1,5 +1,5 @@
 /** The volumes of a pod and where they appear: those that every job has, and those that its spec adds. */
-import type { TrainingJob } from '../../api/trainingjob.v1.ts'
+import type { TrainingJob, TrainingJobSpec } from '../../api/trainingjob.v1.ts'
 import { checkpointDirectory, hasCheckpointClaim } from './claims.ts'
 import type { TrainingConfig } from './config.ts'
 import { HOSTFILE, KEYS_DIRECTORY } from './environment/mpi.ts'
@@ -29,7 +29,7 @@ export interface Volumes {
 /** Where the spec mounts something of its own at one of our places, its word counts. */
 export function volumesOf(job: TrainingJob, config: TrainingConfig): Volumes {
   const { volumes = [], volumeMounts = [] } = job.spec
-  const fittings = [...checkpoints(job), ...data(job), sharedMemory(config), files(job), ...keys(job)]
+  const fittings = [...checkpoints(job), ...data(job), sharedMemory(config), ...files(job), ...keys(job)]
   const taken = new Set(volumeMounts.map(({ mountPath }) => mountPath))
   const free = fittings.flatMap(({ mounts }) => mounts).filter(({ mountPath }) => !taken.has(mountPath))
   return {
@@ -64,8 +64,13 @@ function sharedMemory({ sharedMemory: sizeLimit }: TrainingConfig): Fitting {
   }
 }
 
+/** Most is said by the environment alone; a job without anything for a file has no ConfigMap. */
+export const hasConfigMap = ({ framework, hyperparameters }: TrainingJobSpec): boolean =>
+  framework === 'mpi' || hyperparameters !== undefined
+
 /** Single files, because those do not change under a process that runs: a change reaches all ranks or none. */
-function files(job: TrainingJob): Fitting {
+function files(job: TrainingJob): Fitting[] {
+  if (!hasConfigMap(job.spec)) return []
   const file = (mountPath: string, subPath: string): VolumeMount => ({
     name: 'config',
     mountPath,
@@ -73,10 +78,12 @@ function files(job: TrainingJob): Fitting {
     readOnly: true,
   })
   const hostfile = job.spec.framework === 'mpi' ? [file(HOSTFILE, 'hostfile')] : []
-  return {
-    volume: { name: 'config', configMap: { name: configMapName(job) } },
-    mounts: [file(HYPERPARAMETERS_FILE, 'hyperparameters.json'), ...hostfile],
-  }
+  return [
+    {
+      volume: { name: 'config', configMap: { name: configMapName(job) } },
+      mounts: [file(HYPERPARAMETERS_FILE, 'hyperparameters.json'), ...hostfile],
+    },
+  ]
 }
 
 function keys(job: TrainingJob): Fitting[] {
