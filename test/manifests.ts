@@ -28,7 +28,16 @@ const resources = {
   limits: { cpu: 2, memory: '1.5Gi', 'nvidia.com/gpu': '1' },
 }
 const hyperparameters = { learningRate: 0.001, batchSize: 32, epochs: '10', optimizer: 'adam', betas: [0.9, 0.999] }
-const probe = { path: '/ready', periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 4 }
+const probe = { path: '/ready', periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 4, command: ['check'] }
+const servingScaling = {
+  minReplicas: 2,
+  maxReplicas: 4,
+  targetCPUUtilization: 60,
+  targetMemoryUtilization: 80,
+  targetRequestsPerSecond: 50,
+  targetQueueDepth: 4,
+  targetGPUUtilization: 70,
+}
 
 const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }]
 const podAffinityTerm = { labelSelector: { matchLabels: { app: 'cache' }, matchExpressions }, topologyKey: 'zone' }
@@ -117,14 +126,35 @@ export const completeAlphaTrainingJob = complete(trainingJobKind, 'v1alpha1', {
 export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
   modelName: 'sentiment',
   framework: 'onnx',
+  runtime: 'triton',
   image: 'registry/image:tag',
   versions: [
-    { name: 'v1', weight: 90, modelPath: 's3://models/v1' },
-    { name: 'v2', weight: 10, modelPath: 'gs://models/v2' },
+    {
+      name: 'v1',
+      weight: 90,
+      modelPath: 's3://models/v1',
+      image: 'registry/image:v1',
+      resources,
+      scaling: servingScaling,
+      env: [{ name: 'OMP_NUM_THREADS', value: '2' }],
+    },
+    { name: 'v2', weight: 10, modelPath: 'pvc://models/v2' },
   ],
   resources,
-  scaling: { minReplicas: 2, maxReplicas: 4, targetCPUUtilization: 60 },
+  env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  scaling: servingScaling,
   healthCheck: { endpoint: '/ready', intervalSeconds: 10, timeoutSeconds: 2, failureThreshold: 5 },
+  traffic: { provider: 'gateway', gateways: ['public'], hostnames: ['*.example.com'], drainSeconds: 10 },
+  validation: { script: 'validate.py', image: 'registry/validator:tag', timeoutSeconds: 60 },
+  storage: { secretName: 's3', size: '10Gi', storageClass: 'shared', accessMode: 'ReadWriteOnce' },
+  scheduling: {
+    priorityClassName: 'high',
+    nodeSelector: { pool: 'a100' },
+    tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
+    affinity,
+  },
+  serviceAccountName: 'model-reader',
+  imagePullSecrets: [{ name: 'registry' }],
 })
 
 export const completeModelServer = complete(modelServerKind, 'v1', {
@@ -132,6 +162,8 @@ export const completeModelServer = complete(modelServerKind, 'v1', {
   port: 9000,
   command: ['serve'],
   args: ['--model=$(MODEL_PATH)'],
+  env: [{ name: 'WORKERS', value: '2' }],
+  files: [{ name: 'server.conf', content: 'model=$(MODEL_NAME)' }],
   probes: { startup: probe, readiness: probe, liveness: probe },
   model: { mountPath: '/models', layout: 'repository', readOnly: true },
 })

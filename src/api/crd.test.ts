@@ -79,7 +79,7 @@ check('only one place takes anything: hyperparameters', (node) => {
   return mayBeAnything(node) && !/\.spec\.hyperparameters(\.learningRate)?$/.test(node.path)
 })
 
-const floats = /\.status\.(metrics(\{\}|\.\w+)|resources\.gpuUtilization)$/
+const floats = /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization)$/
 check('floating point stays in measurements', ({ path, schema }) => schema.type === 'number' && !floats.test(path))
 
 check('every number says its width', ({ schema }) => {

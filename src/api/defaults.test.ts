@@ -37,6 +37,7 @@ test('a model gets the documented defaults beside what it sets', () => {
   assert.deepEqual(spec, {
     scaling: { minReplicas: 1, maxReplicas: 10, targetCPUUtilization: 70 },
     healthCheck: { endpoint: '/health', intervalSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+    traffic: { provider: 'auto' },
   })
 })
 

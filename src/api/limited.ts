@@ -11,26 +11,9 @@ import { isJsonObject } from './json.ts'
 
 /** Paths below `spec`, by group and kind, as v1 spells them. `[]` stands for every entry of a list. */
 export const limited: Readonly<Record<string, readonly string[]>> = {
-  [`${GROUP}/ModelDeployment`]: [
-    'modelName',
-    'framework',
-    'image',
-    'versions[].weight',
-    'versions[].modelPath',
-    'resources',
-    'scaling',
-    'healthCheck',
-  ],
-  [`${GROUP}/ModelServer`]: ['image', 'port', 'command', 'args', 'probes', 'model'],
-  [`${MLOPS_GROUP}/ModelDeployment`]: [
-    'modelURI',
-    'runtime',
-    'runtimeImage',
-    'resources',
-    'validateScript',
-    'autoscale',
-    'version',
-  ],
+  [`${GROUP}/ModelDeployment`]: [],
+  [`${GROUP}/ModelServer`]: [],
+  [`${MLOPS_GROUP}/ModelDeployment`]: [],
 }
 
 /** The fields of a spec that have no effect yet, as paths of the object: `spec.checkpoint.storage`, … */
@@ -42,8 +25,11 @@ export function limitedFields(
 }
 
 /** The condition that says so, or nothing when every field has its effect. */
-export function limitedVerdict(object: KubeObject & { readonly spec?: unknown }): Verdict | undefined {
-  const fields = limitedFields(object)
+export function limitedVerdict(
+  object: KubeObject & { readonly spec?: unknown },
+  paths?: readonly string[],
+): Verdict | undefined {
+  const fields = limitedFields(object, paths)
   if (fields.length === 0) return undefined
   return {
     type: 'Limited',

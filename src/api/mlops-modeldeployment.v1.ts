@@ -2,8 +2,15 @@
 
 import { computeResources } from './compute.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { type ServingStatus, servingImage, servingStatus, versionName } from './modeldeployment-parts.ts'
+import {
+  servingColumns,
+  type ServingStatus,
+  servingImage,
+  servingStatus,
+  versionName,
+} from './modeldeployment-parts.ts'
 import { cel, flag, type Infer, object, optional, staysInside, strEnum, text } from './schema.ts'
+import { validationScript } from './serving-pod.ts'
 
 const spec = object(
   {
@@ -24,18 +31,12 @@ const spec = object(
       servingImage('Image to run instead of the one that belongs to the runtime.', 'localhost/fastapi-pytorch:dev'),
     ),
     resources: optional(computeResources('CPU, memory and other resources of each pod.')),
-    validateScript: optional(
-      text({
-        description: 'Script that judges the model before it gets traffic, as a path inside the image.',
-        minLength: 1,
-        maxLength: 512,
-        pattern: '^[A-Za-z0-9._/-]+$',
-        rules: [staysInside('validateScript')],
-        examples: ['validate.py'],
-      }),
-    ),
+    validateScript: optional(validationScript('validateScript')),
     autoscale: flag({ description: 'Let the number of pods follow the load.', default: false }),
-    version: versionName('Version of the model; its Deployment is called {model}-{version}.', { default: 'v1' }),
+    version: versionName(
+      'Version of the model. A new one takes over when it is ready; until then the last one serves.',
+      { default: 'v1' },
+    ),
   },
   { description: 'Which model to serve, and on what.' },
 )
@@ -61,5 +62,6 @@ export const mlopsModelDeploymentV1 = {
     { name: 'Version', type: 'string', jsonPath: '.spec.version', description: 'Version of the model.' },
     { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How the model fares.' },
     AGE,
+    ...servingColumns,
   ],
 } as const satisfies KindVersion

@@ -1,9 +1,22 @@
 /** ModelDeployment v1 of ml.example.com: one model, one or more versions of it, and how traffic is divided between them. */
 
 import { computeResources } from './compute.ts'
+import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { MAX_VERSIONS, type ServingStatus, servingImage, servingStatus, versionName } from './modeldeployment-parts.ts'
-import { cel, type Infer, int32, listMap, object, staysInside, strEnum, text, optional } from './schema.ts'
+import {
+  MAX_VERSIONS,
+  modelPath,
+  type ServingStatus,
+  servingColumns,
+  servingImage,
+  servingStatus,
+  versionName,
+} from './modeldeployment-parts.ts'
+import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, strEnum, text, optional } from './schema.ts'
+import { servingAccountName, servingScheduling, storage, validationScript, validationTimeout } from './serving-pod.ts'
+import { scaling, versionScaling } from './serving-scaling.ts'
+import { traffic } from './serving-traffic.ts'
+import { imagePullSecrets } from './training-volumes.ts'
 
 /**
  * The sum written out term by term. The API server prices `map` and `sum` at the worst case and refuses them even for
@@ -23,44 +36,17 @@ const version = object(
       maximum: 100,
       examples: [100],
     }),
-    modelPath: text({
-      description: 'Where the model artifacts are: an S3 or Cloud Storage URI.',
-      maxLength: 1024,
-      rules: [
-        cel(
-          `self.matches('^(s3|gs)://[^/]+')`,
-          'modelPath must be an S3 or Cloud Storage URI: write s3://bucket/path or gs://bucket/path',
-        ),
-        staysInside('modelPath'),
-      ],
-      examples: ['s3://models/sentiment/v1/model.pt'],
-    }),
+    modelPath,
+    image: optional(
+      servingImage('Image of this version, where it differs from spec.image.', 'my-registry/sentiment-model:v2.0.0'),
+    ),
+    resources: optional(computeResources('Resources of each pod of this version, instead of spec.resources.')),
+    scaling: optional(versionScaling),
+    env: optional(
+      environment('Environment variables of this version, beside and before those of spec.env.', 'resources'),
+    ),
   },
   { description: 'One version of the model.' },
-)
-
-const scaling = object(
-  {
-    minReplicas: int32({ description: 'The fewest pods of a version.', minimum: 1, default: 1 }),
-    maxReplicas: int32({ description: 'The most pods of a version.', minimum: 1, default: 10 }),
-    targetCPUUtilization: int32({
-      description: 'CPU use, in percent of the request, that the number of pods is steered towards.',
-      minimum: 1,
-      maximum: 100,
-      default: 70,
-    }),
-  },
-  {
-    description: 'How many pods serve each version.',
-    default: {},
-    rules: [
-      cel(
-        'self.minReplicas <= self.maxReplicas',
-        'scaling.minReplicas must not be greater than scaling.maxReplicas (10 if absent): lower minReplicas or raise maxReplicas',
-        { fieldPath: '.minReplicas' },
-      ),
-    ],
-  },
 )
 
 const seconds = (description: string, fallback: number) => int32({ description, minimum: 1, default: fallback })
@@ -81,6 +67,15 @@ const healthCheck = object(
   { description: 'How the operator tells whether a pod is well.', default: {} },
 )
 
+const validation = object(
+  {
+    script: validationScript('validation.script'),
+    image: optional(servingImage('Image to run it in; that of the version if absent.', 'my-registry/validator:v1')),
+    timeoutSeconds: validationTimeout,
+  },
+  { description: 'A script that judges each version before it gets traffic.', examples: [{ script: 'validate.py' }] },
+)
+
 const spec = object(
   {
     modelName: text({
@@ -90,9 +85,22 @@ const spec = object(
       examples: ['sentiment-classifier'],
     }),
     framework: strEnum(['tensorflow', 'pytorch', 'sklearn', 'onnx'], { description: 'Framework of the model.' }),
-    image: servingImage(
-      'Container image of the model server; it listens on 8080.',
-      'my-registry/sentiment-model:v1.0.0',
+    runtime: optional(
+      text({
+        description:
+          'Server that runs the model: the name of a ModelServer of the namespace, or one of triton, torchserve, fastapi-pytorch, sklearn, onnx ' +
+          'and tensorflow. Absent: the image alone, or without an image the one that belongs to the framework.',
+        minLength: 1,
+        maxLength: 63,
+        pattern: DNS_LABEL,
+        examples: ['triton'],
+      }),
+    ),
+    image: optional(
+      servingImage(
+        'Container image of the model server, instead of the one of the runtime. Without a runtime it listens on 8080.',
+        'my-registry/sentiment-model:v1.0.0',
+      ),
     ),
     versions: listMap(version, ['name'], {
       description: 'The versions to serve, and their shares of the traffic.',
@@ -106,8 +114,15 @@ const spec = object(
       ],
     }),
     resources: optional(computeResources('CPU, memory and other resources of each pod.')),
+    env: optional(environment('Environment variables of every pod, beside those that the operator sets.', 'resources')),
     scaling,
     healthCheck,
+    traffic,
+    validation: optional(validation),
+    storage: optional(storage),
+    scheduling: optional(servingScheduling),
+    serviceAccountName: optional(servingAccountName),
+    imagePullSecrets: optional(imagePullSecrets),
   },
   { description: 'Which model to serve, in which versions, on how much of the cluster.' },
 )
@@ -140,5 +155,6 @@ export const modelDeploymentV1 = {
     },
     AGE,
     { name: 'Model', type: 'string', jsonPath: '.spec.modelName', description: 'Name of the model.', wide: true },
+    ...servingColumns,
   ],
 } as const satisfies KindVersion

@@ -1,9 +1,22 @@
 /** ModelServer v1: a serving runtime that models can be deployed on. A template: creating one starts nothing. */
 
 import { conditionsSchema } from './conditions.ts'
+import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
 import { servingImage } from './modeldeployment-parts.ts'
-import { flag, type Infer, int32, int64, list, object, optional, staysInside, strEnum, text } from './schema.ts'
+import {
+  flag,
+  type Infer,
+  int32,
+  int64,
+  list,
+  listMap,
+  object,
+  optional,
+  staysInside,
+  strEnum,
+  text,
+} from './schema.ts'
 
 const path = (description: string, fallback: string) =>
   text({
@@ -21,6 +34,14 @@ const probe = (description: string, periodSeconds: number, failureThreshold: num
       periodSeconds: int32({ description: 'Time between two probes.', minimum: 1, default: periodSeconds }),
       timeoutSeconds: int32({ description: 'Time to wait for an answer.', minimum: 1, default: 5 }),
       failureThreshold: int32({ description: 'Failures in a row that count.', minimum: 1, default: failureThreshold }),
+      command: optional(
+        list(text({ description: 'One word of the command.' }), {
+          description: 'Command to run in the container instead of calling the path: all is well when it exits with 0.',
+          minItems: 1,
+          maxItems: 16,
+          examples: [['my-server', 'check']],
+        }),
+      ),
     },
     { description },
   )
@@ -32,7 +53,7 @@ const probes = object(
     liveness: optional(probe('Decides whether a pod is started again.', 15, 3)),
   },
   {
-    description: 'HTTP probes on the port of the server.',
+    description: 'Probes: by HTTP on the port of the server, or by a command.',
     examples: [{ readiness: { path: '/v2/health/ready' }, liveness: { path: '/v2/health/live' } }],
   },
 )
@@ -57,6 +78,27 @@ const modelLayout = object(
   { description: 'Where and how the server wants the model.', default: {} },
 )
 
+/** Where a server finds its configuration files. */
+export const FILES_DIRECTORY = '/etc/model-server'
+
+const file = object(
+  {
+    name: text({
+      description: 'Name of the file.',
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9_-][A-Za-z0-9._-]*$',
+      examples: ['server.conf'],
+    }),
+    content: text({
+      description: 'What is in it. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
+      maxLength: 65_536,
+      examples: ['workers=2'],
+    }),
+  },
+  { description: 'One file.' },
+)
+
 const spec = object(
   {
     image: servingImage('Container image of the server.', 'registry.example.com/my-server:1.4'),
@@ -74,6 +116,19 @@ const spec = object(
         description: 'Arguments. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
         maxItems: 64,
         examples: [['--model-store=$(MODEL_PATH)']],
+      }),
+    ),
+    env: optional(
+      environment(
+        'Environment variables of the server. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
+        'resources of the ModelDeployment',
+      ),
+    ),
+    files: optional(
+      listMap(file, ['name'], {
+        description: `Configuration files, found in ${FILES_DIRECTORY}.`,
+        maxItems: 16,
+        examples: [[{ name: 'server.conf', content: 'workers=2' }]],
       }),
     ),
     probes: optional(probes),

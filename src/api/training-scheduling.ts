@@ -23,25 +23,30 @@ const toleration = object(
   { description: 'A taint that does not keep the pods away.' },
 )
 
+/** What every kind with pods has to say about nodes. */
+export const placement = {
+  priorityClassName: optional(name('PriorityClass of the pods.', 'training-high')),
+  nodeSelector: optional(
+    mapOf(labelValue('The value.'), {
+      description: 'Labels that a node must have, beside those that the operator asks for where there are GPUs.',
+      maxProperties: 32,
+      examples: [{ pool: 'a100' }],
+    }),
+  ),
+  tolerations: optional(
+    list(toleration, {
+      description: 'Taints that do not keep the pods away, beside the one on nodes with GPUs.',
+      maxItems: 32,
+      examples: [[{ key: 'spot', operator: 'Exists', effect: 'NoSchedule' }]],
+    }),
+  ),
+  affinity: optional(affinity),
+}
+
 export const scheduling = object(
   {
     schedulerName: optional(name("Scheduler that places the pods; the cluster's own if absent.", 'volcano')),
-    priorityClassName: optional(name('PriorityClass of the pods.', 'training-high')),
-    nodeSelector: optional(
-      mapOf(labelValue('The value.'), {
-        description: 'Labels that a node must have, beside those that the operator asks for where there are GPUs.',
-        maxProperties: 32,
-        examples: [{ pool: 'a100' }],
-      }),
-    ),
-    tolerations: optional(
-      list(toleration, {
-        description: 'Taints that do not keep the pods away, beside the one on nodes with GPUs.',
-        maxItems: 32,
-        examples: [[{ key: 'spot', operator: 'Exists', effect: 'NoSchedule' }]],
-      }),
-    ),
-    affinity: optional(affinity),
+    ...placement,
     topologyKey: optional(
       labelKey(
         'Label of nodes: all pods of the job run where it has one and the same value, such as one zone or rack.',

@@ -2,8 +2,9 @@
 
 import { checkpoint } from './checkpoint.ts'
 import { computeResources } from './compute.ts'
+import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { cel, flag, type Infer, int32, int64, listMap, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
 import { failurePolicy } from './training-failure.ts'
 import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
 import { roleRules, roles } from './training-roles.ts'
@@ -34,33 +35,7 @@ const elastic = object(
   },
 )
 
-const env = listMap(
-  object(
-    {
-      name: text({
-        description: 'Name of the variable.',
-        examples: ['OMP_NUM_THREADS'],
-        minLength: 1,
-        maxLength: 253,
-        pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
-        rules: [
-          cel(
-            `self != 'NVIDIA_VISIBLE_DEVICES'`,
-            'env.name must not be NVIDIA_VISIBLE_DEVICES, which would reach GPUs of others: ask for GPUs with gpusPerWorker',
-          ),
-        ],
-      }),
-      value: text({ description: 'Its value.', maxLength: 32768, default: '', examples: ['4'] }),
-    },
-    { description: 'One environment variable.' },
-  ),
-  ['name'],
-  {
-    description: 'Environment variables of every worker, beside those that the operator sets.',
-    maxItems: 128,
-    examples: [[{ name: 'OMP_NUM_THREADS', value: '4' }]],
-  },
-)
+const env = environment('Environment variables of every worker, beside those that the operator sets.', 'gpusPerWorker')
 
 const networking = object(
   {

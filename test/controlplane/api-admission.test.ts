@@ -169,8 +169,9 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeModelDeployment, { versions: [{ name: 'v1', weight: 100 }] }, 'modelPath'],
   ...[
     'model.pt',
-    '/models/v1',
-    'http://host/model',
+    'http://user:pw@host/model',
+    'https://host/a b',
+    'pvc://',
     'file:///etc/passwd',
     's3:/b',
     's3://',
@@ -182,12 +183,14 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
     'versions[0].modelPath',
     's3://bucket/path',
   ]),
-  ...['s3://b/../../etc', 's3://b/m/..', 'gs://../b'].map((modelPath): [Complete, Spec, ...string[]] => [
-    completeModelDeployment,
-    { versions: [{ name: 'v1', weight: 100, modelPath }] },
-    'versions[0].modelPath',
-    '".."',
-  ]),
+  ...['s3://b/../../etc', 's3://b/m/..', 'gs://../b', '/models/../etc', 'pvc://c/../d'].map(
+    (modelPath): [Complete, Spec, ...string[]] => [
+      completeModelDeployment,
+      { versions: [{ name: 'v1', weight: 100, modelPath }] },
+      'versions[0].modelPath',
+      '".."',
+    ],
+  ),
   ...['../v1', 'V1', 'v1.0', 'v1/', '1', '-v', 'v-', 'v 1', 'v_1', 'ü'].map((name): [Complete, Spec, ...string[]] => [
     completeModelDeployment,
     { versions: [{ name, weight: 100, modelPath: 's3://b/m' }] },
@@ -216,6 +219,14 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   ),
   [completeModelDeployment, { healthCheck: { endpoint: '/a/../../b' } }, 'healthCheck.endpoint', '".."'],
   [completeModelDeployment, { framework: 'caffe' }, 'spec.framework'],
+  [completeModelDeployment, { traffic: { provider: 'nginx' } }, 'traffic.provider'],
+  [completeModelDeployment, { traffic: { hostnames: ['No Host'] } }, 'traffic.hostnames'],
+  [completeModelDeployment, { traffic: { gateways: ['other/gateway'] } }, 'traffic.gateways'],
+  [completeModelDeployment, { storage: { claimName: 'c', size: '1Gi' } }, 'storage.claimName', 'remove one of the two'],
+  [completeModelDeployment, { storage: { storageClass: 'fast' } }, 'storage.storageClass', 'add size'],
+  [completeModelDeployment, { env: [{ name: 'NVIDIA_VISIBLE_DEVICES' }] }, 'env[0].name', 'resources'],
+  [completeModelDeployment, { validation: { script: '../v.py' } }, 'validation.script', '".."'],
+  [completeModelDeployment, { runtime: 'Triton' }, 'spec.runtime'],
 
   [completeModelServer, { port: 0 }, 'spec.port'],
   [completeModelServer, { port: 65536 }, 'spec.port'],
