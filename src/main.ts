@@ -20,7 +20,7 @@ const operatorFlags = {
   port: { value: 'PORT', env: 'PORT', default: '8000', help: 'for /healthz, /readyz and /metrics' },
   'log-level': { value: 'LEVEL', env: 'LOG_LEVEL', default: 'info', help: 'fatal, error, warn, info, debug, trace' },
   'leader-elect': { env: 'LEADER_ELECT', default: 'true', help: 'of several replicas, let one act' },
-  'lease-namespace': { value: 'NAME', env: 'POD_NAMESPACE', default: 'ml-operator-system', help: 'of the lease' },
+  'lease-namespace': { value: 'NAME', env: 'POD_NAMESPACE', default: 'ml-operator-system', help: 'where it runs' },
   'lease-name': { value: 'NAME', default: 'ml-operator', help: 'of the lease by which replicas elect one' },
   'shutdown-seconds': { value: 'N', default: '20', help: 'time for running work to finish after SIGTERM' },
   webhook: { env: 'WEBHOOK', default: 'true', help: 'convert between v1 and v1alpha1' },
@@ -93,14 +93,14 @@ function managerOf(flags: Settings, config: ClientConfig, log: Logger): Manager 
 
 /** Every replica converts, whether it leads or not; so the webhook has a client without the leader's gate. */
 async function conversion(flags: Settings, config: ClientConfig, manager: Manager): Promise<ConversionWebhook> {
-  const url = flags['webhook-url']
+  const { 'webhook-url': url, 'lease-namespace': namespace } = flags
   const client = createClient(config)
   const webhook = await startConversionWebhook({
     client,
     clock: systemClock,
     log: manager.log,
-    endpoint: url === undefined ? { service: CONVERSION_SERVICE } : { url },
-    secret: { namespace: flags['lease-namespace'], name: flags['webhook-secret'] },
+    endpoint: url === undefined ? { service: { ...CONVERSION_SERVICE, namespace } } : { url },
+    secret: { namespace, name: flags['webhook-secret'] },
     port: flags.webhookPort,
   })
   manager.health.addReadyCheck('webhook', () => webhook.check())
