@@ -1,37 +1,35 @@
 /**
- * Writes everything that is derived from `src/api`: the CustomResourceDefinitions, the reference page and the schemas
- * for editors. With `--check` it writes nothing and fails when a file is not what it would write.
+ * Writes everything that is derived from `src/api` and from the table of rights in `scripts/install`: the
+ * CustomResourceDefinitions, roles, the reference page and the schemas for editors. With `--check` it writes nothing and fails when a file is not what it would write.
  */
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { stringify } from 'yaml'
-import { customResourceDefinition } from '../src/api/crd.ts'
-import { crdName } from '../src/api/kind.ts'
 import { kinds } from '../src/api/kinds.ts'
 import { editorSchemas } from './editor-schemas.ts'
+import { INSTALL_FOLDERS, installFiles } from './install/files.ts'
 import { referencePage } from './reference.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
 
 /** Folders in which every file is ours: what is no longer generated goes. */
-const OWNED = ['config/crd', 'schemas']
+const OWNED = [...INSTALL_FOLDERS, 'schemas']
 
 type Files = ReadonlyMap<string, string>
 
 /** Path from the root of the repository → content. */
 export function generatedFiles(): Files {
-  const crds = kinds.map((kind): [string, string] => [
-    `config/crd/${crdName(kind)}.yaml`,
-    `# ${NOTE}\n${stringify(customResourceDefinition(kind), { lineWidth: 120, aliasDuplicateObjects: false })}`,
-  ])
   const schemas = editorSchemas(kinds).map(({ name, schema }): [string, string] => [
     `schemas/${name}.json`,
     `${JSON.stringify(schema, null, 2)}\n`,
   ])
-  return new Map([...crds, ...schemas, ['docs/CRD_REFERENCE.md', `<!-- ${NOTE} -->\n\n${referencePage(kinds)}`]])
+  return new Map([
+    ...installFiles(),
+    ...schemas,
+    ['docs/CRD_REFERENCE.md', `<!-- ${NOTE} -->\n\n${referencePage(kinds)}`],
+  ])
 }
 
 /** Generated files that are missing or differ, and files in our folders that nothing generates any more. */

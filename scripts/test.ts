@@ -4,12 +4,14 @@
  *   unit           pure code beside its tests; no cluster
  *   controlplane   against a real API server, one for all files
  *   node           against a real kubelet, one cluster for all files; one file at a time
+ *   rights         what the rungs before saw the operator do, against what it is granted
  *
  * Usage: scripts/test.ts [RUNG | FILE ...]. Without arguments: every rung.
  */
 
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 
@@ -56,7 +58,11 @@ const rungs: readonly Rung[] = [
     share: shareNode,
     missing: missingForNode,
   },
+  { name: 'rights', files: globSync('test/rights/**/*.test.ts'), concurrency: 1 },
 ]
+
+/** Rungs of which every file has run. */
+const complete = new Set<string>()
 
 async function shareControlPlane(): Promise<Shared> {
   if (process.env['TEST_KUBECONFIG'] !== undefined) return { env: {}, stop: async () => {} }
@@ -78,6 +84,7 @@ async function climb(rung: Rung, files: readonly string[]): Promise<void> {
   Object.assign(process.env, shared?.env)
   try {
     await runFiles(rung, files)
+    if (files.length === rung.files.length) complete.add(rung.name)
   } finally {
     await shared?.stop()
     for (const name of Object.keys(shared?.env ?? {})) delete process.env[name]
@@ -115,11 +122,15 @@ async function runFiles(rung: Rung, files: readonly string[]): Promise<void> {
 }
 
 const wanted = process.argv.slice(2)
+const calls = mkdtempSync(join(tmpdir(), 'calls-'))
+process.env['TEST_CALLS'] = calls
 for (const rung of rungs) {
+  process.env['TEST_COMPLETE'] = [...complete].join(' ')
   const named = wanted.length === 0 || wanted.includes(rung.name)
   const files = named ? rung.files : rung.files.filter((file) => wanted.includes(file))
   if (files.length > 0) await climb(rung, files)
 }
+rmSync(calls, { recursive: true })
 const { passed, failed, skipped } = tally
 process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0

@@ -6,6 +6,7 @@ import { freePorts } from '../testenv/ports.ts'
 import { until } from './until.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
+const RECORDER = join(import.meta.dirname, 'record-requests.ts')
 
 export interface OperatorProcess {
   readonly url: string
@@ -27,7 +28,8 @@ export async function startOperatorProcess(
     `--webhook-url=https://127.0.0.1:${webhookPort}/convert`,
     '--lease-namespace=default',
   ]
-  const child = spawn(process.execPath, [MAIN, 'operator', ...own, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const command = ['--import', RECORDER, MAIN, 'operator', ...own, ...flags]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
   const lines: Buffer[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => lines.push(chunk))
   const log = (): string => Buffer.concat(lines).toString()

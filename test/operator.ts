@@ -5,6 +5,7 @@ import type { Interceptor } from '../src/kube/interceptor.ts'
 import type { KubeObject } from '../src/kube/object.ts'
 import { addTrainingController, type TrainingOptions } from '../src/reconcile/training.ts'
 import { createLogger, type LogLevel, Manager } from '../src/runtime/index.ts'
+import { recordingInterceptor } from './recorded-calls.ts'
 
 export interface OperatorOptions extends TrainingOptions {
   readonly cluster: ClientConfig
@@ -31,7 +32,7 @@ export function startOperator(options: OperatorOptions): Operator {
   const { cluster, interceptors = [], logLevel = 'silent', config, ...training } = options
   const manager = new Manager({
     name: 'ml-operator',
-    connect: (own) => createClient(cluster, { interceptors: [...own, ...interceptors] }),
+    connect: (own) => createClient(cluster, { interceptors: [...own, ...interceptors, recordingInterceptor] }),
     log: createLogger({ level: logLevel }),
     shutdownMs: 0,
   })

@@ -37,7 +37,7 @@ def spirals():
     generator = torch.Generator().manual_seed(7)
     radius = torch.linspace(0.05, 1, POINTS_PER_ARM).repeat(ARMS)
     labels = torch.arange(ARMS).repeat_interleave(POINTS_PER_ARM)
-    noise = 0.12 * torch.randn(len(labels), generator=generator)
+    noise = 0.25 * torch.randn(len(labels), generator=generator)
     angle = radius * 4 + labels * 2 * math.pi / ARMS + noise
     return torch.stack([radius * angle.sin(), radius * angle.cos()], dim=1), labels
 
@@ -109,7 +109,7 @@ def main():
 
     checkpoints = Checkpoints(os.environ.get("CHECKPOINT_DIR", "/checkpoints"))
     net = classifier()
-    optimizer = torch.optim.Adam(net.parameters(), lr=parameter("learningrate", 0.003))
+    optimizer = torch.optim.Adam(net.parameters(), lr=parameter("learningrate", 0.001))
     saved, first, average = checkpoints.latest(), 1, None
     if saved is not None:
         net.load_state_dict(saved["model"])

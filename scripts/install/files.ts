@@ -1,0 +1,60 @@
+/** The files of an installation that follow from the API and the table of rights: for kustomize, and for the chart. */
+
+import { Document, isMap, isSeq, stringify } from 'yaml'
+import { customResourceDefinition } from '../../src/api/crd.ts'
+import { crdName } from '../../src/api/kind.ts'
+import { kinds } from '../../src/api/kinds.ts'
+import { clusterWideRoles, type Grant, namespacedRoles, rulesAt } from './roles.ts'
+
+const CRD_NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
+const NOTE = 'Generated from scripts/install by scripts/generate.ts. Do not edit.'
+const CHART = 'charts/ml-operator'
+const STYLE = { lineWidth: 120, aliasDuplicateObjects: false } as const
+
+/** Folders in which every file is made here. */
+export const INSTALL_FOLDERS = [
+  'config/crd',
+  'config/rbac',
+  'config/rbac-namespaced',
+  `${CHART}/generated/crds`,
+] as const
+
+/** Path from the root of the repository → content. */
+export function installFiles(): [string, string][] {
+  const crds = kinds.map((kind) => ({ name: `${crdName(kind)}.yaml`, object: customResourceDefinition(kind) }))
+  return [
+    ...crds.flatMap(({ name, object }): [string, string][] => {
+      const content = `# ${CRD_NOTE}\n${stringify(object, STYLE)}`
+      return [
+        [`config/crd/${name}`, content],
+        [`${CHART}/generated/crds/${name}`, content],
+      ]
+    }),
+    ['config/crd/Kustomization', kustomization(crds.map(({ name }) => name))],
+    ['config/rbac/roles.yaml', `# ${NOTE}\n${clusterWideRoles().map(explained).join('---\n')}`],
+    ['config/rbac/Kustomization', kustomization(['roles.yaml'])],
+    ['config/rbac-namespaced/roles.yaml', `# ${NOTE}\n${namespacedRoles().map(explained).join('---\n')}`],
+    ['config/rbac-namespaced/Kustomization', kustomization(['roles.yaml'])],
+    [`${CHART}/generated/rules.yaml`, `# ${NOTE}\n${stringify(ruleSets(), STYLE)}`],
+  ]
+}
+
+function ruleSets(): object {
+  return { cluster: rulesAt('cluster'), watched: rulesAt('watched'), own: rulesAt('own') }
+}
+
+function kustomization(resources: readonly string[]): string {
+  const object = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources }
+  return `# ${NOTE}\n${stringify(object, STYLE)}`
+}
+
+/** Whoever reads a role wants to know why: each rule carries its reason. */
+function explained({ object, rights }: Grant): string {
+  const document = new Document(object, { aliasDuplicateObjects: false })
+  const rules = document.get('rules')
+  if (isSeq(rules)) {
+    for (const [index, rule] of rules.items.entries())
+      if (isMap(rule)) rule.commentBefore = ` ${rights[index]?.why ?? ''}`
+  }
+  return document.toString(STYLE)
+}

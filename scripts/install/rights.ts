@@ -1,0 +1,132 @@
+/**
+ * What the operator may do, and why: the only source of its roles, for kustomize and for the chart. A test compares the
+ * table with every call that the tests saw the operator make, in both directions.
+ */
+
+import { crdName } from '../../src/api/kind.ts'
+import { trainingJobKind } from '../../src/api/kinds.ts'
+
+/**
+ * Where a right holds. `watched`: in the namespaces that the operator serves, all or one; `own`: in the namespace it
+ * runs in; `cluster`: for kinds that have no namespace.
+ */
+export type Place = 'watched' | 'own' | 'cluster'
+
+export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete'
+
+export interface Right {
+  readonly place: Place
+  readonly group: string
+  readonly resources: readonly string[]
+  readonly verbs: readonly Verb[]
+  /** Only objects of these names. The API server cannot restrict `create` so. */
+  readonly names?: readonly string[]
+  readonly why: string
+}
+
+const ML = 'ml.example.com'
+
+/** Children are applied: `patch`, and `create` when they do not exist. `get` is for a name that turns out to be taken. */
+const CHILDREN: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
+
+export const WEBHOOK_SECRET = 'ml-operator-webhook'
+export const LEASE = 'ml-operator'
+
+export const rights: readonly Right[] = [
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingjobs'],
+    verbs: ['get', 'list', 'watch', 'patch', 'delete'],
+    why: 'Read jobs, hold them by a finalizer until their workers are gone, remove them when their time to live is over.',
+  },
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingjobs/status'],
+    verbs: ['patch'],
+    why: 'Say how a job fares.',
+  },
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingjobs/finalizers'],
+    verbs: ['update'],
+    why: 'Some clusters ask for it of whoever makes an object that its owner waits for.',
+  },
+  {
+    place: 'watched',
+    group: '',
+    resources: ['pods', 'services', 'configmaps'],
+    verbs: CHILDREN,
+    why: 'Workers, their names in DNS, and what they are told.',
+  },
+  {
+    place: 'watched',
+    group: '',
+    resources: ['pods/log'],
+    verbs: ['get'],
+    why: 'The last lines of a worker that failed, for the status.',
+  },
+  {
+    place: 'watched',
+    group: 'batch',
+    resources: ['jobs'],
+    verbs: CHILDREN,
+    why: 'Workers of jobs with `engine: job`.',
+  },
+  {
+    place: 'watched',
+    group: '',
+    resources: ['persistentvolumeclaims'],
+    verbs: ['list', 'watch', 'create', 'delete'],
+    why: 'Checkpoints. Deleted only with a job whose `checkpoint.deleteOnCompletion` says so.',
+  },
+  {
+    place: 'watched',
+    group: '',
+    resources: ['secrets'],
+    verbs: ['create'],
+    why: 'SSH keys of an MPI job. Nobody’s Secret is read.',
+  },
+  {
+    place: 'watched',
+    group: 'events.k8s.io',
+    resources: ['events'],
+    verbs: ['create', 'patch'],
+    why: 'What happened to an object, for `kubectl describe`; the same again becomes a count.',
+  },
+  {
+    place: 'cluster',
+    group: '',
+    resources: ['nodes'],
+    verbs: ['list', 'watch'],
+    why: 'Whether the node of a worker still answers.',
+  },
+  {
+    place: 'cluster',
+    group: 'apiextensions.k8s.io',
+    resources: ['customresourcedefinitions'],
+    verbs: ['get', 'patch'],
+    names: [crdName(trainingJobKind)],
+    why: 'Tell the API server which certificate to expect of the conversion webhook.',
+  },
+  {
+    place: 'own',
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['get', 'update'],
+    names: [LEASE],
+    why: 'Of several replicas one acts.',
+  },
+  { place: 'own', group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], why: 'The first election.' },
+  {
+    place: 'own',
+    group: '',
+    resources: ['secrets'],
+    verbs: ['get', 'update'],
+    names: [WEBHOOK_SECRET],
+    why: 'The replicas share the certificates of the webhook.',
+  },
+  { place: 'own', group: '', resources: ['secrets'], verbs: ['create'], why: 'The first certificates.' },
+]

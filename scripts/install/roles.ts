@@ -1,0 +1,74 @@
+/** From the table of rights to roles and their bindings, for one or for all namespaces. */
+
+import type { KubeObject } from '../../src/kube/object.ts'
+import { type Place, type Right, rights } from './rights.ts'
+
+export const NAME = 'ml-operator'
+export const NAMESPACE = 'ml-operator-system'
+
+const API = 'rbac.authorization.k8s.io/v1'
+const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/part-of': NAME }
+
+export interface PolicyRule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+export interface Grant {
+  readonly object: KubeObject
+  /** What the rules of the object say, one by one; a binding has none. */
+  readonly rights: readonly Right[]
+}
+
+export function rulesAt(place: Place): PolicyRule[] {
+  return rights.filter((right) => right.place === place).map(rule)
+}
+
+function rule({ group, resources, names, verbs }: Right): PolicyRule {
+  return { apiGroups: [group], resources, ...(names && { resourceNames: names }), verbs }
+}
+
+/** For an operator that serves all namespaces. */
+export function clusterWideRoles(): Grant[] {
+  return [
+    role('ClusterRole', NAME, ['cluster', 'watched']),
+    binding('ClusterRole', NAME),
+    role('Role', NAME, ['own']),
+    binding('Role', NAME),
+  ]
+}
+
+/** For an operator that serves its own namespace only. What no namespace has, it still needs to read. */
+export function namespacedRoles(): Grant[] {
+  return [
+    role('ClusterRole', `${NAME}-namespaced`, ['cluster']),
+    binding('ClusterRole', `${NAME}-namespaced`),
+    role('Role', NAME, ['own', 'watched']),
+    binding('Role', NAME),
+  ]
+}
+
+type RoleKind = 'ClusterRole' | 'Role'
+
+function role(kind: RoleKind, name: string, places: readonly Place[]): Grant {
+  const granted = rights.filter(({ place }) => places.includes(place))
+  const object = { apiVersion: API, kind, metadata: metadata(kind, name), rules: granted.map(rule) }
+  return { object, rights: granted }
+}
+
+function binding(kind: RoleKind, name: string): Grant {
+  const object = {
+    apiVersion: API,
+    kind: `${kind}Binding`,
+    metadata: metadata(kind, name),
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name },
+    subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: NAMESPACE }],
+  }
+  return { object, rights: [] }
+}
+
+function metadata(kind: RoleKind, name: string) {
+  return { name, ...(kind === 'Role' && { namespace: NAMESPACE }), labels }
+}
