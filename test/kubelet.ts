@@ -9,12 +9,15 @@ import { keyOf } from '../src/kube/object.ts'
 import { Lease, Node, Pod } from '../src/kube/resources.ts'
 import { microTime } from '../src/kube/time.ts'
 import { watch } from '../src/kube/watch.ts'
+import { condition, ended, imageMissing, now, running } from './pod-status.ts'
 
-/** What becomes of a pod that runs. `undefined`: it goes on. */
+/** What becomes of a pod that runs. `undefined`: it goes on, ready. A status is what the pod is said to be like. */
 export type Fate =
   | { readonly exitCode: number; readonly reason?: string }
   | { readonly disruption: string }
+  | { readonly status: object }
   | 'image-missing'
+  | 'unscheduled'
   | undefined
 
 /** Asked about every pod whenever one of them changes. `pods` are all of the namespace, the pod itself included. */
@@ -31,6 +34,8 @@ export class Kubelet {
   readonly #options: KubeletOptions
   readonly #pods = new Map<string, Pod>()
   readonly #busy = new Set<string>()
+  /** What was last said of a pod, by uid: said once, however often it is asked for. */
+  readonly #said = new Map<string, string>()
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
   #decide: Decide
@@ -101,23 +106,25 @@ export class Kubelet {
   #step(pod: Pod): (() => Promise<Pod | undefined>) | undefined {
     const { phase = 'Pending' } = pod.status ?? {}
     if (pod.metadata.deletionTimestamp !== undefined) return this.#holds ? undefined : () => this.#remove(pod)
-    if (!pod.spec?.nodeName) return () => this.#bind(pod)
-    if (phase === 'Pending') return this.#start(pod)
-    return phase === 'Running' ? this.#end(pod) : undefined
-  }
-
-  #start(pod: Pod): (() => Promise<Pod>) | undefined {
-    if (this.#decide(pod, this.pods) !== 'image-missing') return () => this.#report(pod, running(pod))
-    return this.#unlessSaid(pod, waiting)
-  }
-
-  #end(pod: Pod): (() => Promise<Pod>) | undefined {
+    if (phase !== 'Pending' && phase !== 'Running') return undefined
     const fate = this.#decide(pod, this.pods)
-    return fate === undefined || fate === 'image-missing' ? undefined : () => this.#report(pod, ended(pod, fate))
+    if (fate === 'unscheduled') return undefined
+    if (!pod.spec?.nodeName) return () => this.#bind(pod)
+    if (phase === 'Running' && isEnd(fate)) return () => this.#report(pod, ended(pod, endOf(fate)))
+    return this.#unlessSaid(pod, fate)
   }
 
-  #unlessSaid(pod: Pod, status: (pod: Pod) => object): (() => Promise<Pod>) | undefined {
-    return pod.status?.containerStatuses === undefined ? () => this.#report(pod, status(pod)) : undefined
+  #unlessSaid(pod: Pod, fate: Fate): (() => Promise<Pod>) | undefined {
+    const { uid = '' } = pod.metadata
+    const isStatus = typeof fate === 'object' && 'status' in fate
+    const id = isStatus ? JSON.stringify(fate.status) : fate === 'image-missing' ? fate : 'running'
+    if (this.#said.get(uid) === id) return undefined
+    const status = isStatus ? fate.status : fate === 'image-missing' ? imageMissing(pod) : running(pod)
+    return async () => {
+      const after = await this.#report(pod, status)
+      this.#said.set(uid, id)
+      return after
+    }
   }
 
   async #bind(pod: Pod): Promise<undefined> {
@@ -147,48 +154,14 @@ function newest(one: Pod, other: Pod | undefined): Pod {
   return other !== undefined && version(other) > version(one) ? other : one
 }
 
-const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`
+type End = Extract<Fate, { readonly exitCode: number } | { readonly disruption: string }>
 
-const condition = (type: string, status: 'True' | 'False', more: object = {}): object => ({
-  type,
-  status,
-  lastTransitionTime: now(),
-  ...more,
-})
-
-function container(pod: Pod, state: object, ready = false): object {
-  const [{ name, image } = { name: 'worker', image: '' }] = pod.spec?.containers ?? []
-  return { name, image, imageID: '', ready, started: ready, restartCount: 0, state }
+function isEnd(fate: Fate): fate is End {
+  return typeof fate === 'object' && !('status' in fate)
 }
 
-function running(pod: Pod): object {
-  return {
-    phase: 'Running',
-    startTime: now(),
-    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'True')],
-    containerStatuses: [container(pod, { running: { startedAt: now() } }, true)],
-  }
-}
-
-function waiting(pod: Pod): object {
-  const reason = 'ImagePullBackOff'
-  const message = `Back-off pulling image "${pod.spec?.containers?.[0]?.image}"`
-  return {
-    phase: 'Pending',
-    conditions: [condition('PodScheduled', 'True')],
-    containerStatuses: [container(pod, { waiting: { reason, message } })],
-  }
-}
-
-function ended(pod: Pod, fate: Exclude<Fate, 'image-missing' | undefined>): object {
-  const exitCode = 'exitCode' in fate ? fate.exitCode : 137
-  const reason = 'exitCode' in fate ? (fate.reason ?? (exitCode === 0 ? 'Completed' : 'Error')) : 'Error'
-  const disruption = 'disruption' in fate ? [condition('DisruptionTarget', 'True', { reason: fate.disruption })] : []
-  return {
-    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'False'), ...disruption],
-    containerStatuses: [container(pod, { terminated: { exitCode, reason, startedAt: now(), finishedAt: now() } })],
-  }
+function endOf(fate: End): Parameters<typeof ended>[1] {
+  return 'exitCode' in fate ? fate : { exitCode: 137, reason: 'Error', disruption: fate.disruption }
 }
 
 const HEARTBEAT_MS = 10_000

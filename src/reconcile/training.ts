@@ -4,7 +4,6 @@
  */
 import { trainingJobs } from '../api/kinds.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
-import { ApiError } from '../kube/errors.ts'
 import { keyOf, type KubeObject } from '../kube/object.ts'
 import { type Node, Secret } from '../kube/resources.ts'
 import { acceptanceOf } from '../plan/training/acceptance.ts'
@@ -14,7 +13,6 @@ import { planDeletion, planRefusal, planTraining } from '../plan/training/plan.t
 import type { PlannedStatus } from '../plan/training/status.ts'
 import {
   type Change,
-  classify,
   type Commit,
   committer,
   type Controller,
@@ -26,6 +24,7 @@ import {
 } from '../runtime/index.ts'
 import { factsOf, gatherTraining, type ReadLog } from './gather-training.ts'
 import { readLogTail } from './log-tail.ts'
+import { isRefusal, tellFailure } from './refusal.ts'
 import { CLAIM, claimKey, jobKeys, NODE, trainingCaches, type TrainingCaches } from './training-caches.ts'
 
 export interface TrainingOptions {
@@ -75,7 +74,7 @@ async function reconcile(job: TrainingJob | undefined, deps: Deps, context: Reco
   try {
     return await (job.metadata.deletionTimestamp === undefined ? advance(job, deps, context) : end(job, deps, context))
   } catch (error) {
-    tellFailure(job, deps, error)
+    tellFailure(job, deps.manager.recorder, error)
     throw error
   }
 }
@@ -98,17 +97,6 @@ async function accepted(job: TrainingJob, { client, signal }: ReconcileContext):
   if (!acceptance) return job
   const { uid, resourceVersion } = job.metadata
   return client.patch(trainingJobs, keyOf(job), { metadata: { uid, resourceVersion, ...acceptance } }, { signal })
-}
-
-/** A write that the server will refuse until somebody does something: a quota, a policy, a field it does not accept. */
-function isRefusal(error: unknown): error is ApiError {
-  return error instanceof ApiError && isForPeople(error)
-}
-
-/** What passes by itself, or goes with its namespace, needs nobody. */
-function isForPeople(error: unknown): boolean {
-  const { class: kind, code } = classify(error)
-  return code !== 'NamespaceTerminating' && (kind !== 'transient' || code === 'Unexpected')
 }
 
 /**
@@ -134,13 +122,6 @@ function finalizer({ client, signal }: ReconcileContext) {
 
 function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, context: ReconcileContext) {
   return gatherTraining(job, { caches, config, now: manager.clock.now(), readLog: readLog ?? readLogTail(context) })
-}
-
-/** What waits for people is told where they look. */
-function tellFailure(job: TrainingJob, { manager }: Deps, error: unknown): void {
-  if (!isForPeople(error)) return
-  const note = error instanceof Error ? error.message : String(error)
-  manager.recorder.record(job, { type: 'Warning', reason: 'ReconcileFailed', action: 'Reconcile', note })
 }
 
 /** A node came, went, or changed its mind about being ready; its heartbeats concern nobody. */

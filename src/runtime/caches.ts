@@ -71,7 +71,7 @@ export class Caches {
   }
 
   /** The cache in which an object with these labels is found, if there is one. */
-  holding(object: Labelled): Cache | undefined {
+  holding(object: KubeObject): Cache | undefined {
     return this.allHolding(object)[0]
   }
 
