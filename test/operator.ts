@@ -7,12 +7,14 @@ import { addTrainingController, type TrainingOptions } from '../src/reconcile/tr
 import { createLogger, type LogLevel, Manager } from '../src/runtime/index.ts'
 import { recordingInterceptor } from './recorded-calls.ts'
 
-export interface OperatorOptions extends TrainingOptions {
+export interface ProgramOptions {
   readonly cluster: ClientConfig
   /** Closest to the wire. */
   readonly interceptors?: readonly Interceptor[]
   readonly logLevel?: LogLevel
 }
+
+export interface OperatorOptions extends ProgramOptions, TrainingOptions {}
 
 export interface Operator {
   readonly manager: Manager
@@ -29,15 +31,24 @@ export interface Operator {
 
 /** A restart is immediate unless the test says otherwise, and there are no logs to read on a node that runs nothing. */
 export function startOperator(options: OperatorOptions): Operator {
-  const { cluster, interceptors = [], logLevel = 'silent', config, ...training } = options
+  const { config, readLog = nothing, ...training } = options
+  return startProgram(options, (manager) => {
+    addTrainingController(manager, { readLog, ...training, config: { backoffMs: 0, ...config } })
+  })
+}
+
+const nothing = (): Promise<undefined> => Promise.resolve(undefined)
+
+/** Runs whatever controllers are added. */
+export function startProgram(options: ProgramOptions, addControllers: (manager: Manager) => void): Operator {
+  const { cluster, interceptors = [], logLevel = 'silent' } = options
   const manager = new Manager({
     name: 'ml-operator',
     connect: (own) => createClient(cluster, { interceptors: [...own, ...interceptors, recordingInterceptor] }),
     log: createLogger({ level: logLevel }),
     shutdownMs: 0,
   })
-  const readLog = (): Promise<undefined> => Promise.resolve(undefined)
-  addTrainingController(manager, { readLog, ...training, config: { backoffMs: 0, ...config } })
+  addControllers(manager)
   const stopping = new AbortController()
   const ended = manager.run(stopping.signal).catch(() => undefined)
   const kill = (): void => stopping.abort()

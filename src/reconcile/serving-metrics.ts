@@ -1,0 +1,32 @@
+import { Counter, type Registry } from 'prom-client'
+import type { PlannedServingStatus } from '../plan/serving/status.ts'
+
+const VALIDATION_FAILED = 'ValidationFailed'
+
+/** What is counted over all models. A step counts in the pass that put it on record, so a restart repeats nothing. */
+export class ServingMetrics {
+  readonly #created: Counter
+  readonly #validations: Counter<'status'>
+
+  constructor(registry: Registry) {
+    const registers = [registry]
+    const created = 'ModelDeployments that were created'
+    this.#created = new Counter({ name: 'model_deployments_created_total', help: created, registers })
+    const validations = 'Validations of models that have ended, by how'
+    const labelNames = ['status'] as const
+    this.#validations = new Counter({ name: 'model_validations_total', help: validations, labelNames, registers })
+  }
+
+  /** A status has been stored. */
+  noted(before: PlannedServingStatus | undefined, now: PlannedServingStatus | undefined): void {
+    if (!now) return
+    if (before?.observedGeneration === undefined) this.#created.inc()
+    for (const version of now.activeVersions ?? []) {
+      const known = before?.activeVersions?.find(({ name }) => name === version.name)
+      if (version.validated !== undefined && version.validated !== known?.validated)
+        this.#validations.inc({ status: 'succeeded' })
+      if (version.reason === VALIDATION_FAILED && known?.reason !== VALIDATION_FAILED)
+        this.#validations.inc({ status: 'failed' })
+    }
+  }
+}
