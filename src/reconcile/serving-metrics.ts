@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
+import type { ActiveVersion } from '../api/modeldeployment-parts.ts'
 import type { PlannedServingStatus } from '../plan/serving/status.ts'
 
 const VALIDATION_FAILED = 'ValidationFailed'
@@ -21,12 +22,17 @@ export class ServingMetrics {
   noted(before: PlannedServingStatus | undefined, now: PlannedServingStatus | undefined): void {
     if (!now) return
     if (before?.observedGeneration === undefined) this.#created.inc()
-    for (const version of now.activeVersions ?? []) {
-      const known = before?.activeVersions?.find(({ name }) => name === version.name)
-      if (version.validated !== undefined && version.validated !== known?.validated)
-        this.#validations.inc({ status: 'succeeded' })
-      if (version.reason === VALIDATION_FAILED && known?.reason !== VALIDATION_FAILED)
-        this.#validations.inc({ status: 'failed' })
-    }
+    for (const version of now.activeVersions ?? [])
+      this.#validated(
+        before?.activeVersions?.find(({ name }) => name === version.name),
+        version,
+      )
+  }
+
+  #validated(before: ActiveVersion | undefined, now: ActiveVersion): void {
+    if (now.validated !== undefined && now.validated !== before?.validated)
+      this.#validations.inc({ status: 'succeeded' })
+    if (now.reason === VALIDATION_FAILED && before?.reason !== VALIDATION_FAILED)
+      this.#validations.inc({ status: 'failed' })
   }
 }
