@@ -34,7 +34,7 @@ export interface VersionCounters {
 }
 
 export interface RouterReport {
-  /** Milliseconds of the epoch at which the router process started: counters begin there. */
+  /** Milliseconds of the epoch at which the counting began: a later time than last seen means that all is counted anew. */
   readonly startedAt: number
   readonly versions: readonly VersionCounters[]
 }

@@ -4,15 +4,17 @@
  * are in effect. It never decides a weight.
  *
  * Contract (checked for every provider by one suite)
- * - The weights rendered sum to 100, each is between 0 and 100, and only versions of the target get any.
+ * - The weights rendered sum to 100, each is between 0 and 100, and only versions of the target get any (`replicas` comes
+ *   as near as whole pods can: what it renders is nothing but the selector, see `splitReplicas`).
  * - Rendering is deterministic: the same target gives deep-equal objects, so a converged model costs no write.
  * - `inEffect` answers only with what was observed of every replica or object that carries traffic; while any of them
  *   is unknown or still on the way, the answer is `undefined`, and nobody is scaled down.
  * - Nothing of a provider that is being left is pruned before the next one is in effect (the planner sees to the order,
  *   by means of `inEffect` of both).
  */
-import type { RouteEntry, RouterReport } from '../../api/router-report.ts'
+import type { RouterReport } from '../../api/router-report.ts'
 import type { KubeObject } from '../../kube/object.ts'
+import type { Annotated } from '../../kube/plan.ts'
 import type { Deployment, Pod } from '../../kube/resources.ts'
 import type { TrafficConfig } from './config.ts'
 
@@ -47,6 +49,8 @@ export interface TrafficTarget {
 export interface TrafficObserved {
   /** Objects of the provider that belong to the model: VirtualService, DestinationRule, HTTPRoute. */
   readonly routes: readonly KubeObject[]
+  /** The Deployments of the versions: what divides the traffic when their numbers of pods do. */
+  readonly servers?: readonly Deployment[]
   /** The router's Deployment, and its pods that are not going away. */
   readonly router?: Deployment
   readonly routerPods: readonly Pod[]
@@ -58,7 +62,7 @@ export interface Rendered {
   /** Children of the model. */
   readonly apply: readonly KubeObject[]
   /** Annotations for pods that are there already: how a running router learns its weights. */
-  readonly annotate: readonly { readonly pod: Pod; readonly annotations: Readonly<Record<string, string>> }[]
+  readonly annotate: readonly Annotated[]
   /** What the pods behind the model's Service `{name}-service` are labelled with, and the port they listen on. */
   readonly selector: Readonly<Record<string, string>>
   readonly targetPort: number
@@ -70,5 +74,3 @@ export interface TrafficProvider {
   /** The percent that each version gets now; versions that get nothing are absent or 0. */
   inEffect(target: TrafficTarget, observed: TrafficObserved): ReadonlyMap<string, number> | undefined
 }
-
-export type { RouteEntry }

@@ -1,0 +1,64 @@
+/**
+ * The configuration of the router's HAProxy. The same for every model: which versions there are, where, and with what
+ * weights is told to it live by the agent, so nothing here ever changes while it runs.
+ *
+ * - One server per version, weighted round robin: the division is exact, not only likely.
+ * - What failed before any answer is tried again, for as long as endpoints of a dead pod may linger, at once with another
+ *   version if there is one. Answers are never second-guessed, whatever their status.
+ * - A connection to a version is given up now and then, or pods that are added later would never get one.
+ */
+import { REQUEST_LOG_FORMAT, REQUEST_LOG_PORT, ROUTER_BACKEND } from '../../api/router-wire.ts'
+
+/** Where HAProxy listens. High enough for a process without privileges. */
+export const ROUTER_PORT = 8080
+
+export const ROUTER_SOCKET = '/run/router/haproxy.sock'
+
+/** Requests, on average, before a connection to a version is made anew. */
+const REQUESTS_PER_CONNECTION = 100
+
+export interface HaproxySettings {
+  readonly port: number
+  readonly socket: string
+  readonly logPort: number
+}
+
+export function haproxyConfig({ port, socket, logPort }: HaproxySettings = routerSettings): string {
+  return `global
+  stats socket ${socket} mode 600 level admin
+  maxconn 4000
+  nbthread 2
+  hard-stop-after 45s
+
+ring requests
+  format raw
+  maxlen 512
+  size 1048576
+  timeout connect 1s
+  timeout server 10s
+  server agent 127.0.0.1:${logPort}
+
+defaults
+  mode http
+  timeout connect 500ms
+  timeout client 600s
+  timeout server 600s
+  timeout http-request 60s
+  timeout http-keep-alive 60s
+  retries 10
+  retry-on conn-failure empty-response
+  option redispatch
+
+frontend model
+  bind :${port}
+  log ring@requests format raw local0
+  log-format "${REQUEST_LOG_FORMAT}"
+  default_backend ${ROUTER_BACKEND}
+
+backend ${ROUTER_BACKEND}
+  balance roundrobin
+  http-request set-header connection close if { rand(${REQUESTS_PER_CONNECTION}) eq 0 }
+`
+}
+
+const routerSettings: HaproxySettings = { port: ROUTER_PORT, socket: ROUTER_SOCKET, logPort: REQUEST_LOG_PORT }
