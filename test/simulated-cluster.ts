@@ -14,7 +14,7 @@ import { CONTAINER, JOB_UID_LABEL } from '../src/plan/training/names.ts'
 import type { NodeFacts, TrainingObserved } from '../src/plan/training/observed.ts'
 import { planTraining } from '../src/plan/training/plan.ts'
 import type { PlannedStatus } from '../src/plan/training/status.ts'
-import { timestamp } from '../src/plan/training/time.ts'
+import { timestamp } from '../src/plan/time.ts'
 
 export const JOB_UID = 'uid-of-job'
 const START = Date.parse('2026-01-01T00:00:00Z')

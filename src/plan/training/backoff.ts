@@ -1,7 +1,7 @@
 /** How long to wait before the gang is started again. */
 import type { TrainingJobStatus } from '../../api/training-status.ts'
 import type { TrainingConfig } from './config.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 
 /** After the nth failure that counts: twice as long each time, up to a limit. */
 export function pauseAfter(failures: number, { backoffMs, backoffLimitMs }: TrainingConfig): number {

@@ -1,6 +1,7 @@
 /** The conditions of a job. `WorkersReady`, true or not, and whatever else is true say why; the others name the state. */
 import type { Verdict } from '../../api/conditions.ts'
 import type { TrainingJobState } from '../../api/training-status.ts'
+import { reasonWord } from '../reason-word.ts'
 
 export interface Standing {
   readonly state: TrainingJobState
@@ -20,7 +21,7 @@ export const conditionTypes = ['Accepted', 'WorkersReady', 'Running', 'Suspended
 
 export function conditionsOf(standing: Standing, generation: number | undefined): Verdict[] {
   const { state, isReady } = standing
-  const reason = word(standing.reason)
+  const reason = reasonWord(standing.reason)
   const message = standing.message.slice(0, MAX_MESSAGE)
   const holds: Readonly<Record<(typeof conditionTypes)[number], boolean>> = {
     Accepted: true,
@@ -42,11 +43,4 @@ export function conditionsOf(standing: Standing, generation: number | undefined)
   }))
 }
 
-/** Reasons come from nodes and containers as well, which do not keep to one word: `OutOfnvidia.com/gpu`. */
-function word(reason: string): string {
-  const letters = reason.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, MAX_REASON)
-  return /^[A-Za-z]/.test(letters) ? letters : `Reason${letters}`
-}
-
-const MAX_REASON = 128
 const MAX_MESSAGE = 4096

@@ -6,7 +6,7 @@
 import { soonest } from '../plan.ts'
 import type { Member } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 
 /** What a node that has just been created may need to be seen by us. */
 const UNSEEN_NODE_MS = 60_000

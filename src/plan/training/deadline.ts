@@ -1,7 +1,7 @@
 /** How long a job may take: from the moment it was accepted, or resumed for the last time. */
 import { getCondition } from '../../api/conditions.ts'
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 
 /** Milliseconds until the deadline; negative when it has passed, undefined when there is none. */
 export function untilDeadline(job: TrainingJob, now: number): number | undefined {

@@ -3,7 +3,7 @@ import type { Pod } from '../../kube/resources.ts'
 import { isOnDeadNode } from './dead-nodes.ts'
 import { containerOf, isActive, isGoing, type Member } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 
 export interface Disruption {
   readonly reason: string

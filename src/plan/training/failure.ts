@@ -14,7 +14,7 @@ import { containerOf, type Member } from './member.ts'
 import { ATTEMPT_LABEL } from './names.ts'
 import type { TrainingObserved } from './observed.ts'
 import { isFinished } from './state.ts'
-import { millis, timestamp } from './time.ts'
+import { millis, timestamp } from '../time.ts'
 
 export interface Failure {
   readonly member: Member

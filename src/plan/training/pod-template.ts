@@ -11,7 +11,7 @@ import type { TrainingConfig } from './config.ts'
 import { environment } from './environment/environment.ts'
 import type { Placement } from './environment/placement.ts'
 import { ATTEMPT_LABEL, CONTAINER, jobLabels, JOB_UID_LABEL, ROLE_LABEL, serviceName } from './names.ts'
-import { resourcesOf } from './resources.ts'
+import { resourcesOf } from '../resources.ts'
 import { schedulingOf } from './scheduling.ts'
 import { volumesOf } from './volumes.ts'
 

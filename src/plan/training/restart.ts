@@ -12,7 +12,7 @@ import { failed } from './finish.ts'
 import { WORKER } from './names.ts'
 import { lostSeats, type Scene } from './scene.ts'
 import { nextAttempt, plan, type Step, type TrainingPlan, unchanged } from './step.ts'
-import { notBefore, spoken } from './time.ts'
+import { notBefore, spoken } from '../time.ts'
 
 export const restart: Step = (scene) => {
   const failures = news(scene)

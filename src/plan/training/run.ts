@@ -12,7 +12,7 @@ import type { Member } from './member.ts'
 import { WORKER } from './names.ts'
 import type { Scene } from './scene.ts'
 import { type Doings, plan, type Step, type TrainingPlan, unchanged } from './step.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 import { type Waiting, waitingFor } from './waiting.ts'
 
 /** Nothing of this attempt starts before everything of the last one is gone: two writers would ruin a checkpoint. */

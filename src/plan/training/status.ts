@@ -16,7 +16,7 @@ import { containerOf, isActive, type Member } from './member.ts'
 import { WORKER } from './names.ts'
 import type { TrainingObserved } from './observed.ts'
 import { isFinal } from './state.ts'
-import { millis, spoken, timestamp } from './time.ts'
+import { millis, spoken, timestamp } from '../time.ts'
 
 /** A status before it is stamped with the times of its conditions. */
 export type PlannedStatus = Omit<TrainingJobStatus, 'conditions'> & { readonly conditions?: readonly Verdict[] }

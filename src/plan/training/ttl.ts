@@ -1,6 +1,6 @@
 /** How long a job is kept after its end. */
 import type { TrainingJob } from '../../api/trainingjob.v1.ts'
-import { millis } from './time.ts'
+import { millis } from '../time.ts'
 
 /** Milliseconds until the job has had its time; undefined if it stays until somebody deletes it. */
 export function untilExpired({ spec, status }: TrainingJob, now: number): number | undefined {

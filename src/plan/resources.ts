@@ -1,7 +1,6 @@
 /** Compute resources of a pod: what the spec says, completed so that what it leaves out never contradicts it. */
-import type { ComputeResources } from '../../api/compute.ts'
-import { compareQuantity, parseQuantity } from '../../kube/quantity.ts'
-import type { TrainingConfig } from './config.ts'
+import type { ComputeResources } from '../api/compute.ts'
+import { compareQuantity, parseQuantity } from '../kube/quantity.ts'
 
 type Amounts = Readonly<Record<string, string>>
 
@@ -10,7 +9,13 @@ export interface Resources {
   readonly limits: Amounts
 }
 
-export function resourcesOf(wanted: ComputeResources | undefined, gpus: number, config: TrainingConfig): Resources {
+/** What whoever runs the operator decides: amounts for CPU and memory where nothing is said, and what a GPU is called. */
+export interface ResourceConfig {
+  readonly defaultResources: Resources
+  readonly gpuResource: string
+}
+
+export function resourcesOf(wanted: ComputeResources | undefined, gpus: number, config: ResourceConfig): Resources {
   const requests = asText(wanted?.requests)
   const limits = asText(wanted?.limits)
   const { defaultResources, gpuResource } = config

@@ -1,0 +1,7 @@
+/** A reason as conditions take it. Nodes and containers do not keep to one word: `OutOfnvidia.com/gpu`. */
+export function reasonWord(reason: string): string {
+  const letters = reason.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, MAX_REASON)
+  return /^[A-Za-z]/.test(letters) ? letters : `Reason${letters}`
+}
+
+const MAX_REASON = 128
