@@ -1,14 +1,17 @@
 /** Every read that a pass over a TrainingJob makes. All but the last lines of a failed worker come from memory. */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
+import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
 import { claimNames } from '../plan/training/claims.ts'
 import type { TrainingConfig } from '../plan/training/config.ts'
 import { needsLog } from '../plan/training/failure.ts'
-import { JOB_UID_LABEL, workloadName } from '../plan/training/names.ts'
-import type { NodeFacts, TrainingObserved } from '../plan/training/observed.ts'
+import { gpusOf } from '../plan/training/attempt.ts'
+import { unschedulableMessage } from '../plan/training/gpu-supply.ts'
+import { JOB_UID_LABEL, ROLE_LABEL, WORKER, workloadName } from '../plan/training/names.ts'
+import type { GpuNode, NodeFacts, TrainingObserved } from '../plan/training/observed.ts'
 import { isControlledBy } from '../runtime/index.ts'
 import { freshSshKeys } from './ssh-keys.ts'
-import type { TrainingCaches } from './training-caches.ts'
+import { jobKeys, NODE, type TrainingCaches } from './training-caches.ts'
 
 /** The last lines of a worker's log, or undefined if they cannot be had. Never throws. */
 export type ReadLog = (pod: Pod) => Promise<string | undefined>
@@ -35,6 +38,7 @@ export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promis
     pods,
     claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
     nodes: nodesOf(pods, caches),
+    ...(pods.some((pod) => unschedulableMessage(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
     logTails: await logTails(job, pods, deps),
     ...(workload && isControlledBy(workload, job) && { workload }),
     ...(wantsKeys(job) && { sshKeys: await freshSshKeys() }),
@@ -47,6 +51,23 @@ function nodesOf(pods: readonly Pod[], { nodes }: TrainingCaches): NodeFacts[] {
     const node = nodes.get({ name })
     return node ? [factsOf(node)] : []
   })
+}
+
+/** Every node, every pod of ours on it: asked only for a job that waits. */
+function gpuNodes({ caches, config }: GatherDeps): GpuNode[] {
+  return caches.nodes.list().flatMap((node) => {
+    const gpus = quantityNumber(parseQuantity(node.status?.allocatable?.[config.gpuResource] ?? 0))
+    if (gpus === 0 || node.spec?.unschedulable || !factsOf(node).ready) return []
+    const held = caches.pods.byIndex(NODE, node.metadata.name).filter(isRunning)
+    return [{ gpus, held: held.reduce((sum, pod) => sum + heldBy(pod, caches), 0) }]
+  })
+}
+
+const isRunning = ({ status }: Pod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+
+function heldBy(pod: Pod, { jobs }: TrainingCaches): number {
+  const job = jobKeys(pod).flatMap((key) => jobs.get(key) ?? [])[0]
+  return job ? gpusOf(job.spec, pod.metadata.labels?.[ROLE_LABEL] ?? WORKER) : 0
 }
 
 export function factsOf({ metadata, status }: Node): NodeFacts {

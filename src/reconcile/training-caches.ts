@@ -27,7 +27,7 @@ export const NODE = 'node'
 
 const OURS = 'app=trainingjob'
 
-export function trainingCaches(caches: Caches, namespace?: string): TrainingCaches {
+export function trainingCaches(caches: Caches, gpuResource: string, namespace?: string): TrainingCaches {
   const scope = namespace === undefined ? {} : { namespace }
   return {
     jobs: caches.of(trainingJobs, { ...scope, indexes: { [CLAIM]: claimKeys } }),
@@ -40,7 +40,7 @@ export function trainingCaches(caches: Caches, namespace?: string): TrainingCach
     }),
     workloads: caches.of(Job, { ...scope, labelSelector: OURS }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),
-    nodes: caches.of(Node, { trim: trimmedNode }),
+    nodes: caches.of(Node, { trim: (node) => trimmedNode(node, gpuResource) }),
     services: caches.of(Service, { ...scope, labelSelector: OURS }),
     configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS }),
   }
@@ -74,12 +74,19 @@ function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVo
   return lean as PersistentVolumeClaim
 }
 
-/** Whether it answers, and since when. Heartbeats change nothing here. */
-function trimmedNode({ apiVersion, kind, metadata, status }: Node): Node {
+/** Whether it answers, since when, whether it is cordoned, and its GPUs. Heartbeats change nothing here. */
+function trimmedNode({ apiVersion, kind, metadata, spec, status }: Node, gpuResource: string): Node {
   const { name, uid, resourceVersion, deletionTimestamp } = metadata
   const conditions = status?.conditions
     ?.filter(({ type }) => type === 'Ready')
     .map(({ type, status: is, lastTransitionTime }) => ({ type, status: is, lastTransitionTime }))
-  const lean = { apiVersion, kind, metadata: { name, uid, resourceVersion, deletionTimestamp }, status: { conditions } }
+  const gpus = status?.allocatable?.[gpuResource]
+  const lean = {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion, deletionTimestamp },
+    ...(spec?.unschedulable && { spec: { unschedulable: true } }),
+    status: { conditions, ...(gpus !== undefined && { allocatable: { [gpuResource]: gpus } }) },
+  }
   return lean as Node
 }

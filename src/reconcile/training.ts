@@ -47,10 +47,10 @@ interface Deps {
 }
 
 export function addTrainingController(manager: Manager, options: TrainingOptions = {}): Controller {
-  const caches = trainingCaches(manager.caches, options.namespace)
+  const config = { ...defaultTrainingConfig, ...options.config }
+  const caches = trainingCaches(manager.caches, config.gpuResource, options.namespace)
   const { recorder, clock, metrics } = manager
   const commit = committer({ caches: manager.caches, recorder, clock, metrics, unseen: [Secret] })
-  const config = { ...defaultTrainingConfig, ...options.config }
   const deps: Deps = { manager, caches, commit, config, ...(options.readLog && { readLog: options.readLog }) }
   return manager
     .controller('trainingjob')

@@ -302,6 +302,33 @@ describe('why it does not start', () => {
     await until('the reason', async () => (await job()).status?.reason?.startsWith('ImagePullFailed'))
   })
 
+  test('too few GPUs, with numbers', async (t) => {
+    const gpuNode = await fakeNode(client)
+    t.after(() => gpuNode.remove())
+    const taints = [{ key: 'test.example.com/nobody', effect: 'NoSchedule' }]
+    await client.patch(Node, { name: gpuNode.name }, { spec: { unschedulable: null, taints } })
+    const allocatable = { 'nvidia.com/gpu': '4' }
+    const status = { capacity: allocatable, allocatable }
+    await client.patch(Node, { name: gpuNode.name }, { status }, { subresource: 'status' })
+    const { create, runs, kubelet, ns } = await stage(t, () => undefined, { node: gpuNode.name })
+    await create({ numWorkers: 1, gpusPerWorker: 3 })
+    await runs(1)
+    await kubelet.stop()
+    const scheduling = { schedulerName: 'nobody' }
+    await client.create(trainingJobs, trainingJob(ns, 'large', { numWorkers: 1, gpusPerWorker: 8, scheduling }))
+    const large = { namespace: ns, name: 'large' }
+    t.after(() => client.patch(trainingJobs, large, { metadata: { finalizers: null } }).catch(ignoreMissing))
+    const message = '0/9 nodes are available: 9 Insufficient nvidia.com/gpu.'
+    const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+    const pod = { namespace: ns, name: 'large-workers-0' }
+    await until('the scheduler to say so', () =>
+      client.patch(Pod, pod, { status: { conditions: [unscheduled] } }, { subresource: 'status' }),
+    )
+    const expected =
+      /^InsufficientGPU: 1 of 1 workers .* 8 nvidia.com\/gpu each; .* has 4, at most 1 .* 1 of 4 on all 1: 0\/9/
+    await until('the reason', async () => expected.test((await client.get(trainingJobs, large)).status?.reason ?? ''))
+  })
+
   test('a quota that is used up', async (t) => {
     const { create, job, ns, says, kubelet, reaches } = await stage(t)
     const quota = {

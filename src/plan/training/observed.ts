@@ -19,6 +19,12 @@ export interface NodeFacts {
   readonly since: number
 }
 
+/** GPUs of a node that takes pods, and how many of them workers of training jobs hold. */
+export interface GpuNode {
+  readonly gpus: number
+  readonly held: number
+}
+
 /** A pair of keys that only this job uses, in the formats of OpenSSH. */
 export interface SshKeys {
   readonly privateKey: string
@@ -36,6 +42,8 @@ export interface TrainingObserved {
   readonly claims: readonly PersistentVolumeClaim[]
   /** The nodes of those pods. A node that is not listed no longer exists. */
   readonly nodes: readonly NodeFacts[]
+  /** All nodes with GPUs; gathered only while the scheduler finds no node for some pod of the job. */
+  readonly gpuNodes?: readonly GpuNode[]
   /** Last lines of the log, by uid of the pod: read for failed pods that `needsLog` names, where they could be read. */
   readonly logTails: ReadonlyMap<string, string>
   /** Fresh keys, for framework `mpi` only. Used when the job has none yet. */

@@ -38,7 +38,8 @@ const table: readonly { pod: Pod; reason: string; message: RegExp; unschedulable
   {
     pod: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'),
     reason: 'InsufficientGPU',
-    message: /^2 of 2 workers wait for a node with 4 GPUs each \(8 requested\): 0\/3 nodes are available/,
+    message:
+      /^2 of 2 workers wait for a node with 4 nvidia.com\/gpu each; no node that takes pods has any: 0\/3 nodes are available/,
     unschedulable: true,
   },
   {
@@ -90,6 +91,24 @@ for (const { pod, reason, message, unschedulable: isUnschedulable } of table) {
     assert.equal(waiting.isUnschedulable, isUnschedulable)
   })
 }
+
+test('GPUs are counted: what there is, and what training jobs have left of it', () => {
+  const { observed } = new SimulatedCluster({ gpusPerWorker: 8, numWorkers: 1 })
+  const member = memberOf(unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'), {
+    role: 'worker',
+    index: 0,
+  })
+  const gpuNodes = [
+    { gpus: 8, held: 2 },
+    { gpus: 4, held: 0 },
+    { gpus: 4, held: 6 },
+  ]
+  assert.equal(
+    waitingFor({ ...observed, gpuNodes }, [member]).message,
+    '1 of 1 workers wait for a node with 8 nvidia.com/gpu each; the largest node has 8, at most 6 are free on one node ' +
+      'and 10 of 16 on all 3: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.',
+  )
+})
 
 test('a claim that does not exist is named, unless it is the one that we make', () => {
   const { observed } = new SimulatedCluster({ dataVolume: { claimName: 'training-data-pvc' } })

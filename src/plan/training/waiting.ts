@@ -1,7 +1,8 @@
 /** Why a gang is not complete yet: the first thing that somebody could do something about, in words they can act on. */
 import type { PersistentVolumeClaim } from '../../kube/resources.ts'
-import type { TrainingJob } from '../../api/trainingjob.v1.ts'
+import { containerTrouble, shortageOf } from '../pod-trouble.ts'
 import { claimNames } from './claims.ts'
+import { gpuShortage, unschedulableMessage } from './gpu-supply.ts'
 import { containerOf, type Member } from './member.ts'
 import { claimName } from './names.ts'
 import type { TrainingObserved } from './observed.ts'
@@ -39,51 +40,25 @@ function missingClaim({ job, claims }: TrainingObserved): Waiting | undefined {
   return problem('VolumeNotFound', `PersistentVolumeClaim ${missing.join(', ')} does not exist: create it`, true)
 }
 
-const IMAGE_TROUBLE = /^(ErrImage|ImagePull|InvalidImageName|ErrImageNeverPull|RegistryUnavailable|ImageInspectError)/
-const CONFIG_TROUBLE = /^(CreateContainer|RunContainerError|CrashLoopBackOff)/
-
 function badImage(pending: readonly Member[]): Waiting | undefined {
   for (const member of pending) {
-    const { reason = '', message = '' } = containerOf(member)?.state?.waiting ?? {}
-    if (IMAGE_TROUBLE.test(reason))
-      return problem(
-        'ImagePullFailed',
-        `${member.podName}: ${reason}: ${message}; check image and imagePullSecrets`,
-        false,
-      )
-    if (CONFIG_TROUBLE.test(reason)) return problem(reason, `${member.podName}: ${message}`, false)
+    const trouble = containerTrouble(member.podName, containerOf(member)?.state?.waiting)
+    if (trouble) return problem(trouble.reason, trouble.message, false)
   }
   return undefined
 }
 
 function unscheduled(
-  { job, config }: TrainingObserved,
+  observed: TrainingObserved,
   pending: readonly Member[],
   members: readonly Member[],
 ): Waiting | undefined {
-  const waiting = pending.flatMap((member) => {
-    const condition = member.pod?.status?.conditions?.find(({ type }) => type === 'PodScheduled')
-    return condition?.status === 'False' && condition.reason === 'Unschedulable' ? (condition.message ?? '') : []
-  })
-  const [said] = waiting
+  const waiting = pending.filter(({ pod }) => pod && unschedulableMessage(pod) !== undefined)
+  const said = waiting[0]?.pod && unschedulableMessage(waiting[0].pod)
   if (said === undefined) return undefined
-  const found = SHORTAGES.find(([pattern]) => pattern.test(said))
-  const reason = said.includes(`Insufficient ${config.gpuResource}`)
-    ? 'InsufficientGPU'
-    : (found?.[1] ?? 'Unschedulable')
-  const message = `${waiting.length} of ${members.length} workers wait for a node${demand(job, reason, waiting.length)}: ${said}`
-  return problem(reason, message, true)
-}
-
-const SHORTAGES: readonly [RegExp, string][] = [
-  [/persistentvolumeclaim|PersistentVolume/i, 'VolumeNotBound'],
-  [/Insufficient /, 'InsufficientResources'],
-  [/node affinity|node selector|didn't match/i, 'NoMatchingNode'],
-]
-
-function demand({ spec }: TrainingJob, reason: string, waiting: number): string {
-  if (reason !== 'InsufficientGPU') return ''
-  return ` with ${spec.gpusPerWorker} GPUs each (${spec.gpusPerWorker * waiting} requested)`
+  const reason = shortageOf(said, observed.config.gpuResource)
+  const needs = reason === 'InsufficientGPU' ? ` with ${gpuShortage(observed, waiting)}` : ''
+  return problem(reason, `${waiting.length} of ${members.length} workers wait for a node${needs}: ${said}`, true)
 }
 
 function unbound({ claims }: TrainingObserved): Waiting | undefined {

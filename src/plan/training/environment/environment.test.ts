@@ -69,6 +69,17 @@ test('every worker knows who it is, where rank 0 is, and what there is to do', (
   })
 })
 
+test('an attempt after the first is told where to go on from, whatever the spec says; the first is not', () => {
+  const env = [{ name: 'RESUME_FROM_CHECKPOINT', value: '/pretrained' }]
+  const resumed = (spec: object, number: number): string | undefined =>
+    environmentOf(spec, 'worker', 0, { number, worldSize: 1 })['RESUME_FROM_CHECKPOINT']
+  assert.equal(resumed({}, 1), undefined)
+  assert.equal(resumed({}, 2), '/checkpoints')
+  assert.equal(resumed({ env }, 1), '/pretrained')
+  assert.equal(resumed({ env, checkpoint: { storage: { type: 's3', path: 's3://b/p' } } }, 2), 's3://b/p')
+  assert.equal(resumed({ checkpoint: { enabled: false } }, 2), undefined)
+})
+
 test('the size of the attempt counts, whatever the spec says by now', () => {
   const environment = environmentOf({ numWorkers: 4 }, 'worker', 1, { number: 7, worldSize: 2 })
   assertHas(environment, { WORLD_SIZE: '2', NUM_WORKERS: '2', PET_NNODES: '2', TRAININGJOB_ATTEMPT: '7' })

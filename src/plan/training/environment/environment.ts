@@ -31,7 +31,7 @@ export function environment(placement: Placement): Variable[] {
     ...identity(placement),
     ...frameworks[spec.framework](placement),
     ...task(placement),
-    ...checkpointing(spec),
+    ...checkpointing(placement),
     ...(spec.env ?? []),
     ...hyperparameterVariables(spec),
     ...suggestions,
@@ -67,11 +67,14 @@ function task({ job: { spec }, attempt }: Placement): Variable[] {
   ]
 }
 
-function checkpointing(spec: TrainingJobSpec): Variable[] {
+/** An attempt after the first has something to go on from: the latest checkpoint there, if it came to one. */
+function checkpointing({ job: { spec }, attempt }: Placement): Variable[] {
   const { enabled, frequency, storage } = spec.checkpoint
   if (!enabled) return []
+  const directory = literal(checkpointDirectory(spec))
   return [
-    ...variable('CHECKPOINT_DIR', literal(checkpointDirectory(spec))),
+    ...variable('CHECKPOINT_DIR', directory),
+    ...variable('RESUME_FROM_CHECKPOINT', attempt.number > 1 ? directory : undefined),
     ...variable('CHECKPOINT_STORAGE', storage.type),
     ...variable('CHECKPOINT_FREQUENCY', frequency),
   ]
