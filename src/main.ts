@@ -2,6 +2,7 @@
  * ml-operator: one program, several commands. This is the only place that builds clients, clocks and servers, and that
  * reads the command line and the environment.
  */
+import { agentHelp, runAgent } from './agent/commands.ts'
 import { CONVERSION_SERVICE } from './api/crd.ts'
 import { type Flags, helpOf, parseFlags, UsageError, type Values, wholeNumber } from './flags.ts'
 import { createClient } from './kube/client.ts'
@@ -34,9 +35,11 @@ type OperatorFlags = Values<typeof operatorFlags>
 const HELP = `ml-operator: from distributed training to live traffic
 
 Usage: ml-operator operator [flags]
+       ml-operator agent NAME [flags]
 
 Commands
-  operator   watch TrainingJobs and bring the cluster in line with them
+  operator       watch TrainingJobs and bring the cluster in line with them
+${agentHelp}
 
 Flags of operator
 ${helpOf(operatorFlags)}
@@ -118,11 +121,11 @@ async function conversion(flags: Settings, config: ClientConfig, manager: Manage
 }
 
 /** The first SIGTERM or SIGINT stops in order; the second ends the process, as nobody listens any more. */
-function stopSignal(log: Logger): AbortSignal {
+function stopSignal(log?: Logger): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      log.info({ signal }, 'stopping')
+      log?.info({ signal }, 'stopping')
       stop.abort()
     })
   }
@@ -130,6 +133,10 @@ function stopSignal(log: Logger): AbortSignal {
 }
 
 async function main([command, ...args]: readonly string[]): Promise<void> {
+  if (command === 'agent' && args[0]?.startsWith('-') !== true) {
+    process.exitCode = await runAgent(args, { env: process.env, signal: stopSignal() })
+    return
+  }
   if (command === undefined || command === 'help' || [command, ...args].some((arg) => arg === '--help' || arg === '-h'))
     return void process.stdout.write(HELP)
   if (command !== 'operator') throw new UsageError(`there is no command '${command}'`)

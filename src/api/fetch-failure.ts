@@ -20,7 +20,7 @@ export interface FetchFailure {
   readonly message: string
 }
 
-/** Half of what a kubelet keeps of a termination message (4096 bytes): a character takes up to two in JSON, or three in UTF-8. */
+/** In characters, which take up to three bytes each; a kubelet keeps 4096 bytes of a termination message. */
 const LONGEST_MESSAGE = 1_300
 
 /** As it stands in the termination log. A kubelet cuts what is too long, which would leave no JSON: so it is cut here. */

@@ -1,0 +1,47 @@
+/**
+ * The commands that run inside a tenant's pod: `ml-operator agent NAME`. Each is loaded only when it is called: the
+ * libraries of the object stores never enter the operator's process.
+ */
+import { helpOf, parseFlags, UsageError, type Flags } from '../flags.ts'
+
+export interface AgentCommand {
+  readonly flags: Flags
+  /** Resolves to the exit code. Aborted when the pod is asked to end. */
+  run(call: AgentCall): Promise<number>
+}
+
+export interface AgentCall {
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>
+  readonly env: NodeJS.ProcessEnv
+  readonly signal: AbortSignal
+}
+
+interface Entry {
+  readonly help: string
+  readonly load: () => Promise<AgentCommand>
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  fetch: {
+    help: 'bring a model from an object store or the web into a directory',
+    load: async () => (await import('./fetch/command.ts')).fetchCommand,
+  },
+}
+
+/** One line per command. */
+export const agentHelp = Object.entries(commands)
+  .map(([name, { help }]) => `  agent ${name.padEnd(8)} ${help}`)
+  .join('\n')
+
+export async function runAgent([name, ...args]: readonly string[], call: Omit<AgentCall, 'flags'>): Promise<number> {
+  const entry = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
+  if (entry === undefined) {
+    throw new UsageError(`'agent' is followed by one of: ${Object.keys(commands).join(', ')}`)
+  }
+  const command = await entry.load()
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(`ml-operator agent ${name}: ${entry.help}\n\nFlags\n${helpOf(command.flags)}\n`)
+    return 0
+  }
+  return command.run({ ...call, flags: parseFlags(command.flags, args, call.env) })
+}

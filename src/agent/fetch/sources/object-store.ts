@@ -1,0 +1,55 @@
+/** What stores of objects have in common: a key names one object, or what the keys of several begin with. */
+import type { Checksum } from '../checksum.ts'
+import { FetchError } from '../error.ts'
+import { relativePath } from '../relative-path.ts'
+import type { ByteRange, Bytes, RemoteFile, Source } from '../source.ts'
+
+export interface StoredObject {
+  readonly key: string
+  readonly size: number
+  readonly identity: string
+}
+
+export interface ObjectStore {
+  /** The object of this key, if there is one. */
+  head(key: string, signal: AbortSignal): Promise<StoredObject | undefined>
+  list(prefix: string, signal: AbortSignal): AsyncIterable<StoredObject>
+  read(object: Pick<StoredObject, 'key' | 'identity'>, range: ByteRange, signal: AbortSignal): Promise<Bytes>
+  checksum(object: Pick<StoredObject, 'key' | 'identity'>, signal: AbortSignal): Promise<Checksum | undefined>
+}
+
+/** The model at a key of a store: the object, or else every object below it. */
+export function objectSource(store: ObjectStore, key: string, shown: string): Source {
+  return {
+    shown,
+    list: async (signal) => {
+      const one = key === '' || key.endsWith('/') ? undefined : await store.head(key, signal)
+      if (one !== undefined) return [fileOf(one, key.slice(key.lastIndexOf('/') + 1))]
+      const files = await below(store, key === '' || key.endsWith('/') ? key : `${key}/`, signal)
+      if (files.length > 0) return files
+      throw new FetchError(
+        'ArtifactNotFound',
+        `${shown}: there is neither an object of this key nor any below it: correct the path, or put the model there`,
+      )
+    },
+    read: (file, range, signal) => store.read(objectOf(file), range, signal),
+    checksum: (file, signal) => store.checksum(objectOf(file), signal),
+  }
+}
+
+/** Stores mark empty folders by objects whose keys end in a slash. */
+async function below(store: ObjectStore, prefix: string, signal: AbortSignal): Promise<readonly RemoteFile[]> {
+  const files: RemoteFile[] = []
+  for await (const object of store.list(prefix, signal)) {
+    if (!object.key.endsWith('/')) files.push(fileOf(object, object.key.slice(prefix.length)))
+  }
+  return files
+}
+
+function fileOf({ key, size, identity }: StoredObject, path: string): RemoteFile {
+  return { key, path: relativePath(path), size, identity, hasRanges: true }
+}
+
+function objectOf({ key, identity = '' }: RemoteFile) {
+  return { key, identity }
+}

@@ -1,0 +1,158 @@
+/**
+ * S3, and what speaks its language (MinIO, Ceph, R2): by the SDK's own chain of credentials, so that a pod's web identity,
+ * its environment and its node are all asked. `AWS_ENDPOINT_URL` names another server, which is then addressed by paths.
+ */
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import {
+  GetObjectCommand,
+  HeadObjectCommand,
+  type HeadObjectCommandOutput,
+  paginateListObjectsV2,
+  S3Client,
+  type S3ClientConfig,
+} from '@aws-sdk/client-s3'
+
+import { type Checksum, hexOfBase64 } from '../checksum.ts'
+import { ChangedError } from '../error.ts'
+import type { ByteRange, Bytes, Source } from '../source.ts'
+import type { ObjectUri } from '../uri.ts'
+import { type ObjectStore, objectSource, type StoredObject } from './object-store.ts'
+import { isMissing, s3Error } from './s3-error.ts'
+
+export function s3Source({ bucket, key }: ObjectUri, env: NodeJS.ProcessEnv): Source {
+  const shown = `s3://${bucket}/${key}`
+  return objectSource(new S3Store(s3Client(env), { bucket, shown }), key, shown)
+}
+
+function s3Client(env: NodeJS.ProcessEnv): S3Client {
+  const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL']
+  const agent = { keepAlive: true, maxSockets: 256, proxyEnv: env }
+  const config: S3ClientConfig = {
+    region: env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
+    followRegionRedirects: true,
+    // Retried by who knows how much has arrived.
+    maxAttempts: 1,
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: {
+      connectionTimeout: 10_000,
+      requestTimeout: 60_000,
+      throwOnRequestTimeout: true,
+      httpAgent: new HttpAgent(agent),
+      httpsAgent: new HttpsAgent(agent),
+    },
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+    ...(isAnonymous(env) && { signer: { sign: (request) => Promise.resolve(request) }, credentials: NOBODY }),
+  }
+  return new S3Client(config)
+}
+
+const NOBODY = { accessKeyId: '', secretAccessKey: '' }
+
+/** For buckets that are open to all; by the name that the AWS CLI has for it. */
+function isAnonymous(env: NodeJS.ProcessEnv): boolean {
+  return env['AWS_NO_SIGN_REQUEST'] === 'true' || env['AWS_NO_SIGN_REQUEST'] === '1'
+}
+
+interface Place {
+  readonly bucket: string
+  readonly shown: string
+}
+
+class S3Store implements ObjectStore {
+  readonly #client: S3Client
+  readonly #place: Place
+
+  constructor(client: S3Client, place: Place) {
+    this.#client = client
+    this.#place = place
+  }
+
+  async head(key: string, signal: AbortSignal): Promise<StoredObject | undefined> {
+    try {
+      const found = await this.#client.send(this.#headCommand(key), { abortSignal: signal })
+      return { key, size: found.ContentLength ?? 0, identity: found.ETag ?? '' }
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw this.#error(error, signal)
+    }
+  }
+
+  async *list(prefix: string, signal: AbortSignal): AsyncIterable<StoredObject> {
+    const query = { Bucket: this.#place.bucket, Prefix: prefix }
+    try {
+      for await (const page of paginateListObjectsV2({ client: this.#client }, query, { abortSignal: signal })) {
+        for (const { Key = '', Size = 0, ETag = '' } of page.Contents ?? [])
+          yield { key: Key, size: Size, identity: ETag }
+      }
+    } catch (error) {
+      throw this.#error(error, signal)
+    }
+  }
+
+  async read(
+    { key, identity }: { key: string; identity: string },
+    range: ByteRange,
+    signal: AbortSignal,
+  ): Promise<Bytes> {
+    const end = range.end === undefined ? '' : range.end - 1
+    const command = new GetObjectCommand({
+      Bucket: this.#place.bucket,
+      Key: key,
+      IfMatch: identity,
+      Range: `bytes=${range.start}-${end}`,
+    })
+    try {
+      const answer = await this.#client.send(command, { abortSignal: signal })
+      // Not every server that speaks this language knows the condition.
+      if (answer.ETag !== identity) throw new ChangedError(`${this.#place.shown} has changed while it was fetched`)
+      return answer.Body as Bytes
+    } catch (error) {
+      throw this.#error(error, signal)
+    }
+  }
+
+  async checksum(
+    { key, identity }: { key: string; identity: string },
+    signal: AbortSignal,
+  ): Promise<Checksum | undefined> {
+    try {
+      const found = await this.#client.send(this.#headCommand(key), { abortSignal: signal })
+      if (found.ETag !== identity) throw new ChangedError(`${this.#place.shown} has changed while it was fetched`)
+      return checksumIn(found)
+    } catch (error) {
+      throw this.#error(error, signal)
+    }
+  }
+
+  #headCommand(key: string): HeadObjectCommand {
+    return new HeadObjectCommand({ Bucket: this.#place.bucket, Key: key, ChecksumMode: 'ENABLED' })
+  }
+
+  #error(error: unknown, signal: AbortSignal): Error {
+    signal.throwIfAborted()
+    return s3Error(error, this.#place.shown)
+  }
+}
+
+/** A checksum of checksums of parts says nothing that can be checked against the whole. */
+function checksumIn(found: HeadObjectCommandOutput): Checksum | undefined {
+  const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ChecksumCRC32: crc32, ChecksumType } = found
+  if (ChecksumType !== 'COMPOSITE') {
+    if (sha256 !== undefined) return { algorithm: 'sha256', value: hexOfBase64(sha256) }
+    if (crc32c !== undefined) return { algorithm: 'crc32c', value: hexOfBase64(crc32c) }
+    if (crc32 !== undefined) return { algorithm: 'crc32', value: hexOfBase64(crc32) }
+  }
+  return md5Of(found)
+}
+
+/** A tag is the MD5 of the content unless it was uploaded in parts (`…-N`) or encrypted with a key of somebody's own. */
+function md5Of({
+  ETag = '',
+  ServerSideEncryption,
+  SSECustomerAlgorithm,
+}: HeadObjectCommandOutput): Checksum | undefined {
+  const value = /^"?([0-9a-f]{32})"?$/.exec(ETag)?.[1]
+  const isPlain = ServerSideEncryption === undefined || ServerSideEncryption === 'AES256'
+  return value !== undefined && isPlain && SSECustomerAlgorithm === undefined ? { algorithm: 'md5', value } : undefined
+}
