@@ -16,6 +16,7 @@ export interface Load {
 }
 
 const MOST_NAMESPACES = 20
+const CREATORS = 8
 export const PATIENCE_MS = 30 * 60_000
 
 export async function freshNamespaces(client: Client, prefix: string, count: number): Promise<string[]> {
@@ -28,11 +29,12 @@ export async function freshNamespaces(client: Client, prefix: string, count: num
   return names
 }
 
-/** What one of those who create jobs does with each of them; nothing, if an operator sees to it. */
-export type Then = (job: TrainingJob) => Promise<void>
-
-/** Creates all jobs, so many at a time, and gives the seconds until the last pod of them exists. */
-export async function secondsUntilPods(load: Load, prefix: string, creators: number, then?: Then): Promise<number> {
+/** Creates all jobs, tells `created` of each, and gives the seconds until the last pod of them exists. */
+export async function secondsUntilPods(
+  load: Load,
+  prefix: string,
+  created: (job: TrainingJob) => void = () => undefined,
+): Promise<number> {
   const client = createClient(load.cluster)
   const places = await freshNamespaces(client, prefix, Math.min(load.jobs, MOST_NAMESPACES))
   const counter = podCounter(load.cluster, prefix)
@@ -41,11 +43,10 @@ export async function secondsUntilPods(load: Load, prefix: string, creators: num
   const creator = async (): Promise<void> => {
     for (const number of numbers) {
       const namespace = places[number % places.length] ?? ''
-      const job = await client.create(trainingJobs, load.manifest(namespace, `job-${number}`))
-      await then?.(job)
+      created(await client.create(trainingJobs, load.manifest(namespace, `job-${number}`)))
     }
   }
-  await Promise.all(Array.from({ length: creators }, creator))
+  await Promise.all(Array.from({ length: CREATORS }, creator))
   await counter.reaches(load.jobs * load.workers)
   const seconds = (performance.now() - began) / 1000
   await counter.stop()

@@ -12,7 +12,8 @@ import { type SpecInput, trainingJob } from '../../test/training-job.ts'
 import { until } from '../../test/until.ts'
 import { freshNamespaces, type Load, PATIENCE_MS, secondsUntilPods } from './load.ts'
 import { between, type Calls, callsAtRest, callsOf } from './operator-calls.ts'
-import { type Recording, record, replay } from './recording.ts'
+import { type Recording, record } from './recording.ts'
+import { startReplayer } from './replayer.ts'
 
 export interface Sizes {
   /** Jobs of each round. */
@@ -64,11 +65,11 @@ export async function measure(kubeconfig: string, sizes: Sizes): Promise<Measure
   await client.close()
   const recording = await record(cluster, first, load.manifest)
   const fuller = await record(cluster, second, of(full(sizes.workers)))
-  const raw = [await rawRound(load, 'raw-0', recording)]
+  const raw = [await rawRound(kubeconfig, load, 'raw-0', recording)]
   const rounds: OperatorRound[] = []
   for (let round = 1; round <= sizes.rounds; round += 1) {
     rounds.push(await operatorRound(kubeconfig, load, `operated-${round}`, sizes.restMs))
-    raw.push(await rawRound(load, `raw-${round}`, recording))
+    raw.push(await rawRound(kubeconfig, load, `raw-${round}`, recording))
   }
   const ratios = rounds.map(({ seconds }, index) => (2 * seconds) / ((raw[index] ?? 0) + (raw[index + 1] ?? 0)))
   const jobs = sizes.jobs * (2 * sizes.rounds + 1) + 2
@@ -81,21 +82,20 @@ function untilPods({ calls }: Recording): number {
 }
 
 const LANES = 16
-const CREATORS = 8
 const FLAGS = ['--no-webhook', '--no-leader-elect', '--log-level=warn']
 
 /** As many lanes as the operator has. */
-async function rawRound(load: Load, prefix: string, recording: Recording): Promise<number> {
-  const client = createClient(load.cluster)
-  const seconds = await secondsUntilPods(load, prefix, LANES, (job) => replay(client, recording, job))
-  await client.close()
+async function rawRound(kubeconfig: string, load: Load, prefix: string, recording: Recording): Promise<number> {
+  const replayer = await startReplayer({ kubeconfig, recording, lanes: LANES })
+  const seconds = await secondsUntilPods(load, prefix, (job) => replayer.serve(job))
+  await replayer.end()
   return seconds
 }
 
 async function operatorRound(kubeconfig: string, load: Load, prefix: string, restMs: number): Promise<OperatorRound> {
   const operator = await startOperatorProcess(kubeconfig, FLAGS)
   const served = await callsAtRest(operator)
-  const seconds = await secondsUntilPods(load, prefix, CREATORS)
+  const seconds = await secondsUntilPods(load, prefix)
   const done = await callsAtRest(operator)
   await new Promise((resolve) => setTimeout(resolve, restMs))
   const later = await callsOf(operator)

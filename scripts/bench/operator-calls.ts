@@ -39,7 +39,7 @@ export function between(before: Calls, after: Calls): Calls {
   }
 }
 
-const PAUSE_MS = 2_000
+const PAUSE_MS = 1_000
 
 /** The count when nothing more is asked for. */
 export async function callsAtRest(operator: OperatorProcess): Promise<Calls> {

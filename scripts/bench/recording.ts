@@ -27,7 +27,8 @@ export async function record(cluster: ClientConfig, namespace: string, manifest:
   const calls: Call[] = []
   const recorder: Interceptor = (call, next) => {
     const isOwn = !['get', 'list', 'watch'].includes(call.verb) && call.resource?.plural !== 'events'
-    if (isOwn && call.attempt === 1) calls.push(call)
+    const { signal: _ended, ...recorded } = call
+    if (isOwn && call.attempt === 1) calls.push(recorded)
     return next(call)
   }
   const client = createClient(cluster)
