@@ -9,13 +9,13 @@ import { keyOf } from '../src/kube/object.ts'
 import { Lease, Node, Pod } from '../src/kube/resources.ts'
 import { microTime } from '../src/kube/time.ts'
 import { watch } from '../src/kube/watch.ts'
-import { condition, ended, imageMissing, now, running } from './pod-status.ts'
+import { condition, ended, imageMissing, now, running, type Saying } from './pod-status.ts'
 
 /** What becomes of a pod that runs. `undefined`: it goes on, ready. A status is what the pod is said to be like. */
 export type Fate =
   | { readonly exitCode: number; readonly reason?: string }
   | { readonly disruption: string }
-  | { readonly status: object }
+  | Saying
   | 'image-missing'
   | 'unscheduled'
   | undefined
@@ -116,13 +116,11 @@ export class Kubelet {
 
   #unlessSaid(pod: Pod, fate: Fate): (() => Promise<Pod>) | undefined {
     const { uid = '' } = pod.metadata
-    const isStatus = typeof fate === 'object' && 'status' in fate
-    const id = isStatus ? JSON.stringify(fate.status) : fate === 'image-missing' ? fate : 'running'
-    if (this.#said.get(uid) === id) return undefined
-    const status = isStatus ? fate.status : fate === 'image-missing' ? imageMissing(pod) : running(pod)
+    const { says, status } = sayingOf(pod, fate)
+    if (this.#said.get(uid) === says) return undefined
     return async () => {
       const after = await this.#report(pod, status)
-      this.#said.set(uid, id)
+      this.#said.set(uid, says)
       return after
     }
   }
@@ -157,7 +155,12 @@ function newest(one: Pod, other: Pod | undefined): Pod {
 type End = Extract<Fate, { readonly exitCode: number } | { readonly disruption: string }>
 
 function isEnd(fate: Fate): fate is End {
-  return typeof fate === 'object' && !('status' in fate)
+  return typeof fate === 'object' && !('says' in fate)
+}
+
+function sayingOf(pod: Pod, fate: Fate): Saying {
+  if (typeof fate === 'object' && 'says' in fate) return fate
+  return fate === 'image-missing' ? imageMissing(pod) : { says: 'running', status: running(pod) }
 }
 
 function endOf(fate: End): Parameters<typeof ended>[1] {

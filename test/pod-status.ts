@@ -64,7 +64,17 @@ export function running(pod: Pod, isReady = true): object {
   }
 }
 
-export function imageMissing(pod: Pod): object {
+/** Said once under its name, however often it is asked for: the times in it would make it new every second. */
+export interface Saying {
+  readonly says: string
+  readonly status: object
+}
+
+export const unready = (pod: Pod): Saying => ({ says: 'unready', status: running(pod, false) })
+
+export const imageMissing = (pod: Pod): Saying => ({ says: 'image missing', status: pullingInVain(pod) })
+
+function pullingInVain(pod: Pod): object {
   const waiting = ({ image }: Container): object => ({
     waiting: { reason: 'ImagePullBackOff', message: `Back-off pulling image "${image}"` },
   })
@@ -78,27 +88,29 @@ export function imageMissing(pod: Pod): object {
 const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 10s restarting failed container' } }
 
 /** Every start of its container ends so. */
-export function crashLooping(pod: Pod, exitCode: number, restartCount = 3): object {
+export function crashLooping(pod: Pod, exitCode: number, restartCount = 3): Saying {
   const lastState = done(exitCode, 'Error')
-  return {
+  const status = {
     phase: 'Running',
     startTime: now(),
     conditions: PHASE_CONDITIONS(false),
     containerStatuses: containersOf(pod).map((one) => said(one, { state: backOff, lastState, restartCount })),
   }
+  return { says: `crash ${exitCode} ${restartCount}`, status }
 }
 
 /** An init container has ended badly, and left this message. */
-export function initFailing(pod: Pod, message: string, restartCount = 2): object {
+export function initFailing(pod: Pod, message: string, restartCount = 2): Saying {
   const lastState = done(1, 'Error', message)
   const waiting = { waiting: { reason: 'PodInitializing' } }
-  return {
+  const status = {
     phase: 'Pending',
     startTime: now(),
     conditions: [condition('PodScheduled', 'True'), condition('Initialized', 'False')],
     initContainerStatuses: initContainersOf(pod).map((one) => said(one, { state: backOff, lastState, restartCount })),
     containerStatuses: containersOf(pod).map((one) => said(one, { state: waiting })),
   }
+  return { says: message, status }
 }
 
 export interface End {

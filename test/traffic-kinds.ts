@@ -40,8 +40,9 @@ const kinds: readonly [Resource, object][] = [
   [HTTPRoute, httpRoute],
 ]
 
-export async function installTrafficKinds(client: Client): Promise<void> {
-  await Promise.all(kinds.map(([resource, spec]) => install(client, resource, spec)))
+export async function installTrafficKinds(client: Client, wanted?: readonly Resource[]): Promise<void> {
+  const chosen = kinds.filter(([resource]) => wanted?.includes(resource) ?? true)
+  await Promise.all(chosen.map(([resource, spec]) => install(client, resource, spec)))
 }
 
 async function install(client: Client, resource: Resource, spec: object): Promise<void> {

@@ -1,0 +1,12 @@
+/** The serving half of the operator inside the test's own process. */
+import { addServingControllers, type ServingOptions } from '../src/reconcile/serving.ts'
+import { type Operator, type ProgramOptions, startProgram } from './operator.ts'
+
+/** Nothing is waited for longer than a test can wait, unless it says so. */
+const QUICK = { drainSeconds: 0 }
+
+export function startServing(options: ProgramOptions & ServingOptions): Operator {
+  return startProgram(options, (manager) => {
+    addServingControllers(manager, { discoveryMs: 200, ...options, config: { ...QUICK, ...options.config } })
+  })
+}
