@@ -8,6 +8,7 @@ SHELL := /bin/bash
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node
 KUBECTL ?= kubectl
+IMG ?= ml-operator:0.1.0
 
 .PHONY: help
 help: ## Show this list
@@ -68,12 +69,26 @@ bench: setup ## Count the writes of 1,000 training jobs, and compare their time 
 manifests: generate ## The same as generate
 
 .PHONY: install
-install: install-deps ## Install the CRDs into the cluster of your kubeconfig
-	$(KUBECTL) apply --server-side -f config/crd
+install: ## Install the CRDs into the cluster of your kubeconfig
+	$(KUBECTL) apply --server-side -k config/crd
 
 .PHONY: uninstall
 uninstall: ## Remove the CRDs, and with them every object of these kinds, from the cluster of your kubeconfig
-	$(KUBECTL) delete --ignore-not-found -f config/crd
+	$(KUBECTL) delete --ignore-not-found -k config/crd
+
+.PHONY: deploy
+deploy: ## Run the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
+	$(KUBECTL) kustomize config/base | sed 's#image: ml-operator:.*#image: $(IMG)#' | $(KUBECTL) apply --server-side -f -
+	$(KUBECTL) -n ml-operator-system rollout status deployment/ml-operator --timeout=5m
+
+.PHONY: undeploy
+undeploy: ## Remove the operator from the cluster of your kubeconfig; CRDs, jobs, models and their data stay
+	$(KUBECTL) delete --ignore-not-found -k config/manager
+	$(KUBECTL) delete --ignore-not-found -k config/rbac
+
+.PHONY: docker-build
+docker-build: ## Build the operator's image with Docker (IMG=registry.example.com/ml-operator:0.1.0)
+	docker build --tag $(IMG) .
 
 .PHONY: run
 run: install-deps ## Run the operator from here against the cluster of your kubeconfig (RUN_FLAGS='--help')

@@ -53,7 +53,7 @@ export function namespacedRoles(): Grant[] {
 type RoleKind = 'ClusterRole' | 'Role'
 
 function role(kind: RoleKind, name: string, places: readonly Place[]): Grant {
-  const granted = rights.filter(({ place }) => places.includes(place))
+  const granted = places.flatMap((place) => rights.filter((right) => right.place === place))
   const object = { apiVersion: API, kind, metadata: metadata(kind, name), rules: granted.map(rule) }
   return { object, rights: granted }
 }

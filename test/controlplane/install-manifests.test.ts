@@ -1,0 +1,96 @@
+/** The chart and the kustomize base are two ways to say the same installation. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import type { KubeObject } from '../../src/kube/object.ts'
+import { kubernetes } from '../../testenv/assets.ts'
+import { provideBinaries } from '../../testenv/binaries.ts'
+import { runCommand } from '../../testenv/command.ts'
+import { helmFor } from '../helm.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CHART = join(ROOT, 'charts', 'ml-operator')
+
+/** Which release of which chart an object belongs to; kustomize has neither. */
+const OF_HELM = [
+  'app.kubernetes.io/managed-by',
+  'app.kubernetes.io/instance',
+  'app.kubernetes.io/version',
+  'helm.sh/chart',
+]
+
+type Json = Readonly<Record<string, unknown>>
+
+function objectsOf(text: string): Map<string, KubeObject> {
+  const objects = parseAllDocuments(text)
+    .map((document) => document.toJS() as KubeObject | null)
+    .filter((object) => object !== null)
+  return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]))
+}
+
+function withoutHelm(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutHelm)
+  if (value === null || typeof value !== 'object') return value
+  const entries = Object.entries(value as Json)
+    .filter(([name]) => !OF_HELM.includes(name))
+    .filter(([name, inner]) => !(name === 'annotations' && 'helm.sh/resource-policy' in (inner as Json)))
+  return Object.fromEntries(entries.map(([name, inner]) => [name, withoutHelm(inner)]))
+}
+
+async function kustomized(folder: string): Promise<Map<string, KubeObject>> {
+  const kubectl = (await provideBinaries([kubernetes])).path('kubectl')
+  return objectsOf(await runCommand([kubectl, 'kustomize', join(ROOT, 'config', folder)]))
+}
+
+async function charted(major: 3 | 4, ...flags: string[]): Promise<Map<string, KubeObject>> {
+  const helm = await helmFor(major)
+  return objectsOf(await helm('template', 'ml-operator', CHART, '--namespace=ml-operator-system', ...flags))
+}
+
+for (const major of [3, 4] as const) {
+  test(`Helm ${major}: the chart renders what kustomize does`, async () => {
+    const base = await kustomized('base')
+    base.delete('Namespace/ml-operator-system') // Helm makes it, with --create-namespace
+    const chart = await charted(major)
+    assert.deepEqual([...chart.keys()].toSorted(), [...base.keys()].toSorted())
+    for (const [name, object] of base) {
+      const rendered = withoutHelm(chart.get(name)) as KubeObject
+      const metadata = { ...rendered.metadata, labels: { ...rendered.metadata.labels, ...object.metadata.labels } }
+      assert.deepEqual({ ...rendered, metadata }, withLabels(object, metadata.labels), name)
+    }
+  })
+}
+
+function withLabels(object: KubeObject, labels: Record<string, string>): KubeObject {
+  return { ...object, metadata: { ...object.metadata, labels } }
+}
+
+test('bound to a namespace, the operator has rights in no other', async () => {
+  const chart = await charted(4, '--set=watchNamespace=team')
+  const rules = (name: string): unknown => (chart.get(name) as KubeObject & { rules: unknown }).rules
+  const cluster = await kustomized('namespaced')
+  const kustomize = (name: string): unknown => (cluster.get(name) as KubeObject & { rules: unknown }).rules
+  assert.deepEqual(rules('ClusterRole/ml-operator-ml-operator-system'), kustomize('ClusterRole/ml-operator-namespaced'))
+  assert.equal(chart.get('Role/ml-operator-watched')?.metadata.namespace, 'team')
+  const both = [...(rules('Role/ml-operator') as unknown[]), ...(rules('Role/ml-operator-watched') as unknown[])]
+  assert.deepEqual(both, kustomize('Role/ml-operator'))
+})
+
+test('a value that the chart does not know is refused by name', async () => {
+  await assert.rejects(charted(4, '--set=replica=3'), /replica/)
+  await assert.rejects(charted(3, '--set=replicas=0'), /replicas/)
+})
+
+test('with every value set, the chart renders', async () => {
+  const config = `--set-json=config=${JSON.stringify({ training: { user: 2000 } })}`
+  const flags = ['--set-string=image.tag=9', '--set=webhook.enabled=false', '--set=crds.install=false', '--set=replicas=1']
+  const chart = await charted(4, config, '--set=logLevel=debug', '--set=concurrency=4', ...flags)
+  const text = JSON.stringify(chart.get('Deployment/ml-operator'))
+  for (const said of ['ml-operator:9', '--no-webhook', '--log-level=debug', '--concurrency=4', '/etc/ml-operator'])
+    assert.ok(text.includes(said), said)
+  assert.deepEqual(
+    [...chart.keys()].filter((name) => /^(CustomResource|PodDisruption)/.test(name)),
+    [],
+  )
+})

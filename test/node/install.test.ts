@@ -1,0 +1,143 @@
+/** The operator where users run it: in the cluster, from its image, under its own account, by chart and by kustomize. */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { operatorImage } from '../../images/operator.ts'
+import { trainingJobs } from '../../src/api/kinds.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import { CustomResourceDefinition, Lease, Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
+import { buildImage } from '../../testenv/image.ts'
+import { type Helm, helmFor } from '../helm.ts'
+import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
+import { loadTrainers, TRAINER } from '../trainer.ts'
+import { trainingJob } from '../training-job.ts'
+import { until } from '../until.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CHART = join(ROOT, 'charts', 'ml-operator')
+const SYSTEM = 'ml-operator-system'
+const TEAM = 'install-team'
+const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
+const CONFIG = { training: { sharedMemory: '8Mi', backoffMs: 0 } }
+const MINUTES = 3 * 60_000
+
+let cluster: NodeCluster
+let client: Client
+let helm3: Helm
+let helm4: Helm
+
+async function restrictedNamespace(name: string): Promise<void> {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  await client.apply(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }, { force: true })
+  await cluster.kubectl('wait', '-n', name, '--for=create', 'serviceaccount/default', '--timeout=60s')
+}
+
+const podsIn = async (namespace: string): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items
+const uids = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.uid ?? '').toSorted()
+
+/** The operator says that it is ready, in both replicas, and one of them leads. */
+async function isUp(): Promise<void> {
+  await cluster.kubectl('-n', SYSTEM, 'rollout', 'status', 'deployment/ml-operator', '--timeout=180s')
+  await until('one of the replicas to lead', async () => {
+    const { spec } = await client.get(Lease, { namespace: SYSTEM, name: 'ml-operator' })
+    const names = (await podsIn(SYSTEM)).map(({ metadata }) => metadata.name)
+    return names.some((name) => spec?.holderIdentity?.includes(name))
+  })
+}
+
+async function reaches(name: string, state: string): Promise<void> {
+  await until(
+    `${name} to be ${state}`,
+    async () => (await client.get(trainingJobs, { namespace: TEAM, name })).status?.state === state,
+    MINUTES,
+  )
+}
+
+async function start(name: string): Promise<void> {
+  const storage = { size: '16Mi' }
+  const spec = { image: TRAINER, command: ['python', 'wait'], resources: SMALL, checkpoint: { storage } }
+  await client.create(trainingJobs, trainingJob(TEAM, name, spec))
+  await reaches(name, 'Running')
+}
+
+async function finish(name: string): Promise<void> {
+  await until('the master to be told', async () => {
+    await cluster.kubectl('exec', '-n', TEAM, `${name}-workers-0`, '--', 'touch', '/tmp/go')
+    return true
+  })
+  await reaches(name, 'Completed')
+}
+
+async function removeDefinitions(): Promise<void> {
+  const { items } = await client.list(CustomResourceDefinition, {
+    labelSelector: 'app.kubernetes.io/part-of=ml-operator',
+  })
+  for (const { metadata } of items) {
+    await client.delete(CustomResourceDefinition, { name: metadata.name })
+    await cluster.kubectl('wait', '--for=delete', `crd/${metadata.name}`, '--timeout=120s')
+  }
+}
+
+describe('the operator in the cluster', () => {
+  before(async () => {
+    cluster = await nodeCluster()
+    client = createClient(await configFromKubeconfig(cluster.kubeconfig))
+    helm3 = await helmFor(3, cluster.kubeconfig)
+    helm4 = await helmFor(4, cluster.kubeconfig)
+    await cluster.load(await buildImage(operatorImage()))
+    await loadTrainers()
+    await removeDefinitions()
+    for (const name of [SYSTEM, TEAM]) await restrictedNamespace(name)
+  })
+
+  after(async () => {
+    for (const name of [TEAM, SYSTEM]) await client.delete(Namespace, { name })
+    await client.close()
+  })
+
+  test('helm install: both replicas ready where Pod Security restricted is enforced', async () => {
+    const config = `--set-json=config=${JSON.stringify(CONFIG)}`
+    const notes = await helm3('install', 'ml-operator', CHART, '-n', SYSTEM, config)
+    assert.match(notes, /kubectl -n ml-operator-system rollout status deployment\/ml-operator/)
+    await isUp()
+    const [pod] = await podsIn(SYSTEM)
+    assert.equal(pod?.spec?.serviceAccountName, 'ml-operator')
+    assert.equal(pod.spec.containers[0]?.securityContext?.readOnlyRootFilesystem, true)
+  })
+
+  test('a job trains; an upgrade of the operator, by another Helm, leaves its workers alone', async () => {
+    await start('upgraded')
+    const workers = uids(await podsIn(TEAM))
+    const operators = uids(await podsIn(SYSTEM))
+    await helm4('upgrade', 'ml-operator', CHART, '-n', SYSTEM, '--reuse-values', '--set=logLevel=debug')
+    await isUp()
+    await until('the old replicas to be gone', async () =>
+      (await podsIn(SYSTEM)).every(({ metadata }) => !operators.includes(metadata.uid ?? '')),
+    )
+    assert.deepEqual(uids(await podsIn(TEAM)), workers)
+    await finish('upgraded')
+  })
+
+  test('the API server reaches the conversion webhook by its Service', async () => {
+    const asked = ['get', '-n', TEAM, 'trainingjobs.v1alpha1.ml.example.com/upgraded', '-o=jsonpath={.status.phase}']
+    assert.equal(await until('an answer', () => cluster.kubectl(...asked)), 'Succeeded')
+  })
+
+  test('helm uninstall leaves definitions, jobs and checkpoints', async () => {
+    await helm4('uninstall', 'ml-operator', '-n', SYSTEM, '--wait')
+    const { metadata } = await client.get(trainingJobs, { namespace: TEAM, name: 'upgraded' })
+    assert.equal(metadata.deletionTimestamp, undefined)
+    await client.get(PersistentVolumeClaim, { namespace: TEAM, name: 'upgraded-checkpoints' })
+    await assert.rejects(cluster.kubectl('-n', SYSTEM, 'get', 'deployment', 'ml-operator'), /not found/)
+  })
+
+  test('kubectl apply -k: the same operator, which goes on with what is there', async () => {
+    await cluster.kubectl('apply', '-k', join(ROOT, 'config', 'base'))
+    await isUp()
+    await cluster.kubectl('-n', TEAM, 'delete', 'trainingjob', 'upgraded', '--timeout=120s')
+    await client.get(PersistentVolumeClaim, { namespace: TEAM, name: 'upgraded-checkpoints' })
+    await cluster.kubectl('delete', '-k', join(ROOT, 'config', 'manager'))
+    await cluster.kubectl('delete', '-k', join(ROOT, 'config', 'rbac'))
+  })
+})
