@@ -4,8 +4,14 @@
  */
 
 import { isLayerAtHand } from '../testenv/debian-layer.ts'
+import type { ImageFile } from '../testenv/image.ts'
 
 export const PYTHON_PACKAGES: readonly string[] = ['python3-fastapi', 'python3-torch', 'python3-uvicorn']
+
+/** What everybody but Debian calls it. */
+export const PYTHON_LINK: Readonly<Record<string, ImageFile>> = {
+  '/usr/local/bin/python': { linkTo: '/usr/bin/python3' },
+}
 
 export function isPythonAtHand(): boolean {
   return isLayerAtHand(PYTHON_PACKAGES)
