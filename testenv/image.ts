@@ -132,13 +132,15 @@ interface Assembly {
 async function assemble({ spec, work, layers, digests }: Assembly): Promise<void> {
   const stage = join(work, 'stage')
   await mkdir(stage)
-  for (const [index, layer] of layers.entries()) await link(layer, join(stage, `${digests[index]}.tar`))
+  // Not hard links: making one changes the file for whoever packs the same layer at this moment.
+  for (const [index, layer] of layers.entries()) await symlink(layer, join(stage, `${digests[index]}.tar`))
   const config = JSON.stringify(imageConfig(spec, digests))
   const configName = `${createHash('sha256').update(config).digest('hex')}.json`
   const manifest = [{ Config: configName, RepoTags: [spec.name], Layers: digests.map((digest) => `${digest}.tar`) }]
   await writeFile(join(stage, configName), config)
   await writeFile(join(stage, 'manifest.json'), JSON.stringify(manifest))
-  await tar(stage, join(work, 'image.tar'), ['manifest.json', configName, ...digests.map((digest) => `${digest}.tar`)])
+  const entries = ['manifest.json', configName, ...digests.map((digest) => `${digest}.tar`)]
+  await tar(stage, join(work, 'image.tar'), ['--dereference', ...entries])
 }
 
 function imageConfig(spec: ImageSpec, digests: readonly string[]): object {
