@@ -26,6 +26,10 @@ const commands: Readonly<Record<string, Entry>> = {
     help: 'bring a model from an object store or the web into a directory',
     load: async () => (await import('./fetch/command.ts')).fetchCommand,
   },
+  router: {
+    help: 'keep HAProxy in line with the route of a model, and tell what went through',
+    load: async () => (await import('./router/command.ts')).routerCommand,
+  },
 }
 
 /** One line per command. */
