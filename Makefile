@@ -78,7 +78,7 @@ uninstall: ## Remove the CRDs, and with them every object of these kinds, from t
 
 .PHONY: deploy
 deploy: ## Run the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
-	$(KUBECTL) kustomize config/base | sed 's#image: ml-operator:.*#image: $(IMG)#' | $(KUBECTL) apply --server-side -f -
+	$(KUBECTL) kustomize config/base | sed 's#\(image\|value\): ml-operator:.*#\1: $(IMG)#' | $(KUBECTL) apply --server-side -f -
 	$(KUBECTL) -n ml-operator-system rollout status deployment/ml-operator --timeout=5m
 
 .PHONY: undeploy

@@ -16,6 +16,7 @@ const operatorFlags = {
   kubeconfig: { value: 'FILE', help: 'how to reach the cluster; else $KUBECONFIG, the pod, ~/.kube/config' },
   context: { value: 'NAME', help: 'a context of the kubeconfig other than its current one' },
   config: { value: 'FILE', env: 'CONFIG_FILE', help: 'settings of the operator, in YAML: see docs/configuration.md' },
+  'agent-image': { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this very program, for the pods that need it' },
   namespace: { value: 'NAME', env: 'WATCH_NAMESPACE', help: 'serve this namespace only; all if absent' },
   concurrency: { value: 'N', env: 'CONCURRENCY', default: '16', help: 'objects of a kind served at once' },
   port: { value: 'PORT', env: 'PORT', default: '8000', help: 'for /healthz, /readyz and /metrics' },
@@ -56,7 +57,8 @@ async function operator(flags: OperatorFlags): Promise<void> {
     ...(flags.context !== undefined && { context: flags.context }),
   })
   const manager = managerOf({ ...flags, ...numbers }, config, log)
-  const { training } = await loadOperatorConfig(flags.config)
+  const agentImage = flags['agent-image']
+  const { training } = await loadOperatorConfig(flags.config, agentImage === undefined ? {} : { agentImage })
   addTrainingController(manager, {
     config: training,
     concurrency: numbers.concurrency,

@@ -16,15 +16,19 @@ export interface OperatorConfig {
 
 type Settings = Readonly<Record<string, unknown>>
 
-export async function loadOperatorConfig(file: string | undefined): Promise<OperatorConfig> {
-  return operatorConfig(file === undefined ? {} : parsed(await readFile(file, 'utf8'), file))
+/** `installed` is what the installation itself knows; the file may know better. */
+export async function loadOperatorConfig(
+  file: string | undefined,
+  installed: Partial<ServingConfig> = {},
+): Promise<OperatorConfig> {
+  return operatorConfig(file === undefined ? {} : parsed(await readFile(file, 'utf8'), file), installed)
 }
 
-export function operatorConfig(settings: unknown): OperatorConfig {
+export function operatorConfig(settings: unknown, installed: Partial<ServingConfig> = {}): OperatorConfig {
   const { training, serving } = merged('', { training: {}, serving: {} }, settings)
   return {
     training: merged('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig,
-    serving: merged('serving', { ...defaultServingConfig }, serving) as unknown as ServingConfig,
+    serving: merged('serving', { ...defaultServingConfig, ...installed }, serving) as unknown as ServingConfig,
   }
 }
 
