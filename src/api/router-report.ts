@@ -38,3 +38,12 @@ export interface RouterReport {
   readonly startedAt: number
   readonly versions: readonly VersionCounters[]
 }
+
+/** What goes to a version, all routers together, over the last while. */
+export interface VersionRates {
+  readonly requestsPerSecond: number
+  /** Absent if nothing came. */
+  readonly averageLatencyMs?: number
+  /** From 0 to 1; absent if nothing came. */
+  readonly errorRate?: number
+}
