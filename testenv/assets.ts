@@ -45,5 +45,8 @@ export const coredns: Asset = { name: 'coredns', binaries: ['coredns'], minutes:
 
 export const metricsServer: Asset = { name: 'metrics-server', binaries: ['metrics-server'], minutes: 2 }
 
+/** An S3 server on a directory. */
+export const versitygw: Asset = { name: 'versitygw', binaries: ['versitygw'], minutes: 2.5 }
+
 export const controlPlaneAssets: readonly Asset[] = [etcd, kubernetes]
 export const nodeAssets: readonly Asset[] = [runc, containerd, cni, coredns]
