@@ -44,7 +44,8 @@ export interface ControlPlane {
 }
 
 const LOOPBACK = '127.0.0.1'
-const SERVICE_CIDR = '198.19.0.0/24'
+/** Room for every Service of a whole run of tests; without a node, nothing is routed to it. */
+const SERVICE_CIDR = '198.19.0.0/16'
 const POD_CIDR = '198.18.0.0/24'
 
 export async function startControlPlane(options: ControlPlaneOptions & RunOptions = {}): Promise<ControlPlane> {
@@ -212,6 +213,9 @@ class LocalControlPlane implements ControlPlane {
       `--cluster-signing-key-file=${this.pki.file('ca.key')}`,
       `--cluster-cidr=${options.podCidr ?? POD_CIDR}`,
       '--use-service-account-credentials=true',
+      // Its default is a pace for a busy cluster of thousands; tests wait for it.
+      '--kube-api-qps=300',
+      '--kube-api-burst=300',
     ]
   }
 
@@ -231,7 +235,7 @@ class LocalControlPlane implements ControlPlane {
   }
 }
 
-/** `198.19.0.0/24` → `198.19.0.1`, which the API server gives to the `kubernetes` Service. */
+/** `198.19.0.0/16` → `198.19.0.1`, which the API server gives to the `kubernetes` Service. */
 function firstAddress(cidr: string): string {
   return cidr.replace(/0\/\d+$/, '1')
 }
