@@ -17,6 +17,27 @@ export const routerName = ({ metadata }: Named): string => `${metadata.name}-rou
 export const versionedName = ({ metadata }: Named, version: string): string => `${metadata.name}-${version}`
 export const soleDeploymentName = ({ metadata }: Named): string => `${metadata.name}-deployment`
 export const soleAutoscalerName = ({ metadata }: Named): string => `${metadata.name}-hpa`
+/** Files of the server. */
+export const configName = ({ metadata }: Named): string => `${metadata.name}-config`
+/** The claim that fetched models are kept on. */
+export const cacheClaimName = ({ metadata }: Named): string => `${metadata.name}-models`
+
+const MAX_NAME = 63
+
+/** What is validated is part of the name: another model, image or script is another validation. */
+export function validationName(model: Named, version: string, digest: string): string {
+  const end = `-validate-${digest}`
+  return `${versionedName(model, version)
+    .slice(0, MAX_NAME - end.length)
+    .replace(/-+$/, '')}${end}`
+}
+
+/** What the pods of a version are labelled with. */
+export const serverLabels = (model: Named, version: string): Record<string, string> => ({
+  [MODEL_UID_LABEL]: model.metadata.uid ?? '',
+  [VERSION_LABEL]: version,
+  [ROLE_LABEL]: 'server',
+})
 
 /** Labels that everything belonging to a model carries. */
 export const modelLabels = ({ metadata }: Named): Record<string, string> => ({

@@ -29,6 +29,14 @@ export interface Offers {
   readonly gateway: boolean
 }
 
+/** Live traffic of one version, rounded as it is shown. */
+export interface Rates {
+  readonly requestsPerSecond: number
+  readonly averageLatencyMs: number
+  /** 0 to 1. */
+  readonly errorRate: number
+}
+
 export interface ServingObserved {
   readonly model: ModelDeployment | MlopsModelDeployment
   /** Milliseconds of the epoch. */
@@ -47,5 +55,7 @@ export interface ServingObserved {
   readonly pods: readonly Pod[]
   readonly offers: Offers
   readonly traffic: TrafficObserved
+  /** Live traffic by version, when there is news of it; what is known stays otherwise. */
+  readonly rates?: ReadonlyMap<string, Rates>
   readonly config: ServingConfig
 }

@@ -1,0 +1,130 @@
+/**
+ * How a model gets into its pods. What is in an object store or on the web is fetched by our agent in an init container,
+ * with the identity of the pod: into the pod itself, or onto a claim that all pods share and where the next one finds it. A
+ * claim that has the model already is mounted as it is, and an image that has it needs nothing.
+ */
+import type { Pod } from '../../kube/resources.ts'
+import { fingerprint } from '../fingerprint.ts'
+import type { ServingConfig } from './config.ts'
+import { cacheClaimName } from './names.ts'
+import type { ServedModel, ServedVersion } from './served-model.ts'
+
+type PodSpec = NonNullable<Pod['spec']>
+export type Container = PodSpec['containers'][number]
+export type Volume = NonNullable<PodSpec['volumes']>[number]
+export type VolumeMount = NonNullable<Container['volumeMounts']>[number]
+
+export interface ModelSource {
+  /** `MODEL_PATH`: the file, the directory, or the repository that the server is to serve. */
+  readonly path: string
+  readonly volumes: readonly Volume[]
+  readonly mounts: readonly VolumeMount[]
+  readonly fetch: readonly Container[]
+}
+
+export const FETCH_CONTAINER = 'model-fetch'
+const VOLUME = 'model'
+const CACHE_DIRECTORY = '/cache'
+
+const CLAIM = /^pvc:\/\/([^/]+)\/?(.*)$/
+
+export function modelSource(model: ServedModel, version: ServedVersion, config: ServingConfig): ModelSource {
+  const { uri } = version
+  if (uri.startsWith('/')) return { path: uri, volumes: [], mounts: [], fetch: [] }
+  const [, claim, inside = ''] = CLAIM.exec(uri) ?? []
+  if (claim !== undefined) return fromClaim(model, claim, inside)
+  const shared = cacheOf(model)
+  return shared === undefined ? intoPod(model, version, config) : ontoClaim(model, { version, config, claim: shared })
+}
+
+/** The claim that fetched models are kept on, if there is one. */
+export function cacheOf({ metadata, storage }: ServedModel): string | undefined {
+  if (storage?.claimName !== undefined) return storage.claimName
+  return storage?.size === undefined ? undefined : cacheClaimName({ metadata })
+}
+
+/** Never copied, and never written to, so that all versions may have the same claim. */
+function fromClaim({ server }: ServedModel, claimName: string, inside: string): ModelSource {
+  const { mountPath } = server.model
+  const file = fileIn(inside)
+  const subPath = inside.slice(0, inside.length - file.length).replace(/\/+$/, '')
+  return {
+    path: file === '' ? mountPath : `${mountPath}/${file}`,
+    volumes: [{ name: VOLUME, persistentVolumeClaim: { claimName, readOnly: true } }],
+    mounts: [{ name: VOLUME, mountPath, readOnly: true, ...(subPath !== '' && { subPath }) }],
+    fetch: [],
+  }
+}
+
+function intoPod(model: ServedModel, version: ServedVersion, config: ServingConfig): ModelSource {
+  const { mountPath, readOnly } = model.server.model
+  const place = { mount: { name: VOLUME, mountPath }, directory: mountPath }
+  return {
+    path: pathOf(model, version),
+    volumes: [{ name: VOLUME, emptyDir: {} }],
+    mounts: [{ name: VOLUME, mountPath, readOnly }],
+    fetch: [{ ...fetchContainer(model, config), ...fetching(model, version, place) }],
+  }
+}
+
+interface Onto {
+  readonly version: ServedVersion
+  readonly config: ServingConfig
+  readonly claim: string
+}
+
+/** Each artifact has a directory of its own, so that a new one never disturbs pods that serve the last. */
+function ontoClaim(model: ServedModel, { version, config, claim }: Onto): ModelSource {
+  const { mountPath, layout } = model.server.model
+  const subPath = `${model.modelName.replaceAll(/[^A-Za-z0-9-]/g, '-')}-${fingerprint(`${version.uri} ${layout}`)}`
+  const place = { mount: { name: VOLUME, mountPath: CACHE_DIRECTORY }, directory: `${CACHE_DIRECTORY}/${subPath}` }
+  return {
+    path: pathOf(model, version),
+    volumes: [{ name: VOLUME, persistentVolumeClaim: { claimName: claim } }],
+    mounts: [{ name: VOLUME, mountPath, subPath, readOnly: true }],
+    fetch: [{ ...fetchContainer(model, config), ...fetching(model, version, place) }],
+  }
+}
+
+interface Place {
+  readonly mount: VolumeMount
+  readonly directory: string
+}
+
+function fetching(model: ServedModel, { uri }: ServedVersion, { mount, directory }: Place) {
+  const { layout } = model.server.model
+  const shape = layout === 'repository' ? [`--layout=${layout}`, `--model-name=${model.modelName}`] : []
+  return { args: ['agent', 'fetch', `--uri=${uri}`, `--to=${directory}`, ...shape], volumeMounts: [mount] }
+}
+
+function fetchContainer({ storage }: ServedModel, config: ServingConfig): Container {
+  return {
+    name: FETCH_CONTAINER,
+    image: config.agentImage,
+    ...(storage?.secretName !== undefined && { envFrom: [{ secretRef: { name: storage.secretName } }] }),
+    resources: config.fetchResources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      readOnlyRootFilesystem: true,
+    },
+  }
+}
+
+/** A repository is served as a whole; of single files the name is known from the URI. */
+function pathOf({ server: { model } }: ServedModel, { uri }: ServedVersion): string {
+  if (model.layout === 'repository') return model.mountPath
+  const [path = ''] = uri.split(/[?#]/)
+  const file = uri.startsWith('hf://') ? '' : fileIn(path)
+  return file === '' ? model.mountPath : `${model.mountPath}/${file}`
+}
+
+/** The last part of a path if it looks like a file: something with an ending. */
+function fileIn(path: string): string {
+  const last =
+    path
+      .replace(/^[a-z0-9]+:\/\/[^/]*/, '')
+      .split('/')
+      .at(-1) ?? ''
+  return /^.+\.[A-Za-z0-9]+$/.test(last) && !/\.v?[0-9]+$/.test(last) ? last : ''
+}

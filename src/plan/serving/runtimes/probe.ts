@@ -1,0 +1,13 @@
+/** Probes as runtimes have them, complete. */
+import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
+
+export type Probes = NonNullable<ModelServerSpec['probes']>
+export type Probe = NonNullable<Probes['readiness']>
+
+/** Holds the others back while a large model is loaded: up to ten minutes. */
+export const starting = (path: string): Probe => ({ path, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 120 })
+
+export const readiness = (path: string): Probe => ({ path, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 })
+
+/** Slow to judge: a server that is busy is not dead. */
+export const liveness = (path: string): Probe => ({ path, periodSeconds: 15, timeoutSeconds: 10, failureThreshold: 4 })

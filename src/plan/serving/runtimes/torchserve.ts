@@ -1,0 +1,57 @@
+/**
+ * TorchServe serves every model archive (.mar) that it finds. Left alone it listens on the loopback only, wants a token with
+ * each request and writes its metrics to a log. Its /ping answers 200 while workers still load or crash, so readiness
+ * asks the management port, which stays on the loopback, whether all workers of all models are ready.
+ */
+import { FILES_DIRECTORY, type ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import { liveness, readiness, starting } from './probe.ts'
+
+const CONFIG = 'config.properties'
+const STORE = '/mnt/models'
+
+const configuration = `inference_address=http://0.0.0.0:8080
+management_address=http://127.0.0.1:8081
+metrics_address=http://0.0.0.0:8082
+metrics_mode=prometheus
+disable_token_authorization=true
+model_store=${STORE}
+load_models=all
+`
+
+const WORKERS_READY = [
+  'import json, urllib.request as web',
+  "ask = lambda path: json.load(web.urlopen('http://127.0.0.1:8081/models' + path, timeout=4))",
+  "models = ask('')['models']",
+  "workers = [w['status'] for m in models for v in ask('/' + m['modelName']) for w in v['workers']]",
+  "raise SystemExit(0 if workers and all(s == 'READY' for s in workers) else 1)",
+].join('\n')
+
+const check = ['python', '-c', WORKERS_READY]
+
+export const torchserve: ModelServerSpec = {
+  image: 'pytorch/torchserve:latest',
+  port: 8080,
+  command: ['torchserve'],
+  args: [
+    '--start',
+    '--foreground',
+    '--no-config-snapshots',
+    '--disable-token-auth',
+    `--model-store=${STORE}`,
+    `--ts-config=${FILES_DIRECTORY}/${CONFIG}`,
+    '--models',
+    'all',
+  ],
+  env: [
+    { name: 'LOG_LOCATION', value: '/tmp/logs' },
+    { name: 'METRICS_LOCATION', value: '/tmp/logs' },
+    { name: 'TEMP', value: '/tmp' },
+  ],
+  files: [{ name: CONFIG, content: configuration }],
+  probes: {
+    startup: { ...starting('/ping'), command: check },
+    readiness: { ...readiness('/ping'), periodSeconds: 10, command: check },
+    liveness: liveness('/ping'),
+  },
+  model: { mountPath: STORE, layout: 'file', readOnly: true },
+}
