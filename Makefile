@@ -102,6 +102,14 @@ cluster: install-deps ## Start a local Kubernetes and print how to use it (CLUST
 cluster-down: install-deps ## Remove the local Kubernetes
 	$(NODE) testenv/main.ts down
 
+.PHONY: demo
+demo: install-deps ## Train a model, lose a worker, serve the model, split its traffic: all on a local Kubernetes (DEMO_FAST=1)
+	$(NODE) scripts/demo/main.ts up
+
+.PHONY: demo-down
+demo-down: install-deps ## Remove what the demo started
+	$(NODE) scripts/demo/main.ts down
+
 .PHONY: bench-client
 bench-client: setup ## Measure the client against @kubernetes/client-node, and the cache's memory
 	$(NODE) scripts/bench-client.ts

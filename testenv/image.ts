@@ -54,12 +54,20 @@ const KEPT = 3
 const EPOCH = '@0'
 
 export async function buildImage(spec: ImageSpec): Promise<Image> {
-  const slug = spec.name.replaceAll(/[^a-z0-9.]+/g, '-')
-  const archive = join(cacheDirectory('images'), `${slug}-${contentKey(spec)}.tar`)
+  const archive = archiveOf(spec)
   if (existsSync(archive)) return { name: spec.name, archive }
   await buildArchive(spec, archive)
-  await forgetOlder(slug)
+  await forgetOlder(slugOf(spec))
   return { name: spec.name, archive }
+}
+
+/** Where its archive is, or will be. */
+export function archiveOf(spec: ImageSpec): string {
+  return join(cacheDirectory('images'), `${slugOf(spec)}-${contentKey(spec)}.tar`)
+}
+
+function slugOf({ name }: ImageSpec): string {
+  return name.replaceAll(/[^a-z0-9.]+/g, '-')
 }
 
 /** An image of one's own code is made anew with every change of it; the last few are enough. */

@@ -1,0 +1,60 @@
+import { modelDeployments } from '../../../src/api/kinds.ts'
+import type { ModelDeployment } from '../../../src/api/modeldeployment.v1.ts'
+import { type Demo, Fatal } from '../demo.ts'
+import { apply, example } from '../manifests.ts'
+import { predict, testSet } from '../requests.ts'
+import type { Stage } from '../stage.ts'
+
+export const MODEL = 'spiral'
+const QUESTIONS = 30
+
+/** The model that was trained, served from where the training left it. */
+export const serving: Stage = {
+  title: 'Serving: the trained model, from the volume of its checkpoints',
+
+  /** A later stage has changed the model; what it does includes what this one does. */
+  async isDone(demo) {
+    const model = await modelOf(demo).catch(() => undefined)
+    return model !== undefined && model.spec.versions.length > 1
+  },
+
+  async run(demo) {
+    demo.terminal.line('kubectl apply -f examples/demo-model.yaml')
+    await apply(demo, modelDeployments, await example<ModelDeployment>('demo-model', demo))
+    await inEffect(demo)
+    await ask(demo)
+  },
+}
+
+export async function modelOf(demo: Demo): Promise<ModelDeployment> {
+  return (await demo.client()).get(modelDeployments, { namespace: demo.namespace, name: MODEL })
+}
+
+/** Waits until the operator says that every version has the share that the spec gives it. */
+export async function inEffect(demo: Demo): Promise<void> {
+  await demo.until('the model to serve as told', async () => {
+    const { metadata, spec, status = {} } = await modelOf(demo)
+    const { phase = 'Pending', message = '', activeVersions = [] } = status
+    if (status.observedGeneration !== metadata.generation) return false
+    if (phase === 'Failed') throw new Fatal(`the model cannot be served: ${message}`)
+    demo.terminal.live(`${phase.padEnd(13)} ${message}`)
+    const given = new Map(activeVersions.map(({ name, weight }) => [name, weight]))
+    return phase === 'Running' && spec.versions.every(({ name, weight }) => given.get(name) === weight)
+  })
+}
+
+async function ask(demo: Demo): Promise<void> {
+  const questions = testSet(QUESTIONS)
+  let right = 0
+  for (const [index, { point, arm }] of questions.entries()) {
+    const answer = await demo.until('an answer of the model', () => predict(demo, [point]), 60_000)
+    const [prediction] = answer.predictions
+    if (prediction === arm) right++
+    if (index % 10 !== 0) continue
+    const sure = ((answer.probabilities[0]?.[prediction ?? 0] ?? 0) * 100).toFixed(0)
+    const at = point.map((value) => value.toFixed(2)).join(', ')
+    demo.terminal.line(`POST /predict {"features": [${at}]} → arm ${prediction}, ${sure} % sure (${answer.version})`)
+  }
+  demo.terminal.line(`${right} of ${QUESTIONS} answers are right`)
+  demo.seen.push(`the trained model answered ${QUESTIONS} requests, ${right} of them right`)
+}
