@@ -9,6 +9,7 @@
  */
 import type { MlopsModelDeployment } from '../../api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment } from '../../api/modeldeployment.v1.ts'
+import type { VersionRates } from '../../api/router-report.ts'
 import type { ModelServer } from '../../api/modelserver.v1.ts'
 import type {
   ConfigMap,
@@ -27,14 +28,6 @@ import type { ServingConfig } from './config.ts'
 export interface Offers {
   readonly istio: boolean
   readonly gateway: boolean
-}
-
-/** Live traffic of one version, rounded as it is shown. */
-export interface Rates {
-  readonly requestsPerSecond: number
-  readonly averageLatencyMs: number
-  /** 0 to 1. */
-  readonly errorRate: number
 }
 
 export interface ServingObserved {
@@ -56,6 +49,6 @@ export interface ServingObserved {
   readonly offers: Offers
   readonly traffic: TrafficObserved
   /** Live traffic by version, when there is news of it; what is known stays otherwise. */
-  readonly rates?: ReadonlyMap<string, Rates>
+  readonly rates?: ReadonlyMap<string, VersionRates>
   readonly config: ServingConfig
 }

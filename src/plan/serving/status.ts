@@ -4,7 +4,8 @@ import { compact } from '../../api/json.ts'
 import type { Verdict } from '../../api/conditions.ts'
 import type { ActiveVersion, ServingStatus } from '../../api/modeldeployment-parts.ts'
 import { serviceName } from './names.ts'
-import type { Rates, ServingObserved } from './observed.ts'
+import { modelRates, versionRates } from './rates.ts'
+import type { ServingObserved } from './observed.ts'
 import { conditionTypes, type Standing } from './conditions.ts'
 import type { Scene } from './scene.ts'
 import { sizeTold, type State, type VersionState } from './state.ts'
@@ -24,13 +25,13 @@ export function statusOf(scene: Scene, state: State, standing: Standing): Planne
     url: `http://${serviceName(model)}.${namespace ?? 'default'}.svc:${model.server.port}`,
     activeVersions: staying.map((one) => activeVersion(scene, state, one)),
     traffic: state.routing.next,
-    metrics: observed.rates ? totalOf(observed.rates) : known.metrics,
+    metrics: modelRates(scene, state),
     observedGeneration: generation,
     conditions: [...othersConditions(known), ...standing.conditions, ...(limited ? [limited] : [])],
   })
 }
 
-function activeVersion({ observed }: Scene, { routing }: State, one: VersionState): ActiveVersion {
+function activeVersion(scene: Scene, state: State, one: VersionState): ActiveVersion {
   const { version, validation, trouble, retirement } = one
   const isPassed = validation?.outcome === 'passed'
   const validated = isPassed ? validation.digest : version.known?.validated
@@ -38,40 +39,16 @@ function activeVersion({ observed }: Scene, { routing }: State, one: VersionStat
     name: version.name,
     replicas: sizeTold(one),
     healthyReplicas: availableOf(version),
-    weight: routing.told.get(version.name) ?? 0,
+    weight: state.routing.told.get(version.name) ?? 0,
     idleSince: retirement.idleSince,
     validated,
     reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
     message: trouble?.message.slice(0, MAX_MESSAGE),
-    metrics: observed.rates ? observed.rates.get(version.name) : version.known?.metrics,
+    metrics: versionRates(scene, state, version),
   })
 }
 
 const MAX_MESSAGE = 1024
-
-/** Over all versions: latency and errors count by requests. */
-function totalOf(rates: ReadonlyMap<string, Rates>): Rates | undefined {
-  const all = [...rates.values()]
-  if (all.length === 0) return undefined
-  const requestsPerSecond = all.reduce((sum, rate) => sum + rate.requestsPerSecond, 0)
-  const mean = (of: (rate: Rates) => number): number =>
-    requestsPerSecond === 0
-      ? 0
-      : all.reduce((sum, rate) => sum + of(rate) * rate.requestsPerSecond, 0) / requestsPerSecond
-  return {
-    requestsPerSecond: rounded(requestsPerSecond, 2),
-    averageLatencyMs: rounded(
-      mean(({ averageLatencyMs }) => averageLatencyMs),
-      1,
-    ),
-    errorRate: rounded(
-      mean(({ errorRate }) => errorRate),
-      4,
-    ),
-  }
-}
-
-const rounded = (value: number, digits: number): number => Number(value.toFixed(digits))
 
 /** What others say of the model, and what is noticed only when a plan is carried out. */
 function othersConditions({ conditions = [] }: ServingStatus): Verdict[] {
