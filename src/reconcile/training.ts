@@ -36,6 +36,8 @@ export interface TrainingOptions {
   readonly config?: Partial<TrainingConfig>
   /** Instead of asking the API server for logs. */
   readonly readLog?: ReadLog
+  /** Instead of the planner. */
+  readonly planner?: typeof planTraining
 }
 
 interface Deps {
@@ -43,6 +45,7 @@ interface Deps {
   readonly caches: TrainingCaches
   readonly commit: Commit
   readonly config: TrainingConfig
+  readonly planner: typeof planTraining
   readonly readLog?: ReadLog
 }
 
@@ -51,7 +54,8 @@ export function addTrainingController(manager: Manager, options: TrainingOptions
   const caches = trainingCaches(manager.caches, config.gpuResource, options.namespace)
   const { recorder, clock, metrics } = manager
   const commit = committer({ caches: manager.caches, recorder, clock, metrics, unseen: [Secret] })
-  const deps: Deps = { manager, caches, commit, config, ...(options.readLog && { readLog: options.readLog }) }
+  const { readLog, planner = planTraining } = options
+  const deps: Deps = { manager, caches, commit, config, planner, ...(readLog && { readLog }) }
   return manager
     .controller('trainingjob')
     .for(caches.jobs)
@@ -84,7 +88,7 @@ async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext):
   const current = await accepted(job, context)
   const observed = await gather(current, deps, context)
   try {
-    return await deps.commit<PlannedStatus>(current, planTraining(observed), context)
+    return await deps.commit<PlannedStatus>(current, deps.planner(observed), context)
   } catch (error) {
     if (isRefusal(error)) await deps.commit<PlannedStatus>(current, planRefusal(observed, error.message), context)
     throw error

@@ -1,6 +1,7 @@
-import type { Interceptor } from '../../src/kube/interceptor.ts'
+import { intercepted, type Interceptor } from '../../src/kube/interceptor.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Killer } from './killer.ts'
+import type { Saboteur } from './saboteur.ts'
+import { showingThePast } from './time-machine.ts'
 
 /** One run of the program under test, in this process. */
 export interface Life {
@@ -20,14 +21,17 @@ export type Launch = (interceptor: Interceptor) => Life
 /** The program under test as a Deployment would run it: started again whenever it has died. */
 export class RestartedProcess {
   readonly #launch: Launch
-  readonly #killer: Killer
+  readonly #saboteur: Saboteur
+  readonly #lag: number | undefined
   #life: Life
   #deaths = 0
   #stopped = false
 
-  constructor(launch: Launch, killer: Killer) {
+  /** With `lag`, a life after a death begins so many writes in the past. */
+  constructor(launch: Launch, saboteur: Saboteur, lag?: number) {
     this.#launch = launch
-    this.#killer = killer
+    this.#saboteur = saboteur
+    this.#lag = lag
     this.#life = this.#begin()
   }
 
@@ -47,7 +51,9 @@ export class RestartedProcess {
   }
 
   #begin(): Life {
-    const life: Life = this.#launch(this.#killer.life(() => this.#die(life)))
+    const sabotage = this.#saboteur.life(() => this.#die(life))
+    const past = this.#lag === undefined ? undefined : this.#saboteur.versions.at(-1 - this.#lag)
+    const life: Life = this.#launch(past === undefined ? sabotage : both(sabotage, showingThePast(past)))
     return life
   }
 
@@ -59,3 +65,8 @@ export class RestartedProcess {
     })
   }
 }
+
+const both =
+  (...chain: readonly Interceptor[]): Interceptor =>
+  (call, next) =>
+    intercepted(chain, next)(call)

@@ -9,9 +9,11 @@ import { Namespace } from '../../src/kube/resources.ts'
 import { Kubelet } from '../kubelet.ts'
 import { until } from '../until.ts'
 import { endState, type Trace } from './differential.ts'
-import { type CrashPoint, Killer } from './killer.ts'
+import type { FaultPlan } from './fault.ts'
+import { generalOracles } from './general-oracles.ts'
 import type { Places } from './places.ts'
 import { type Launch, type Life, RestartedProcess } from './process.ts'
+import { Saboteur } from './saboteur.ts'
 import { EVERYWHERE, type Oracle, Witness, type World } from './witness.ts'
 
 /** Where a scenario is played, and by whom. */
@@ -20,7 +22,11 @@ export interface Stage {
   readonly namespace: string
   readonly world: World
   readonly kubelet: Kubelet
+  readonly until: Patience
 }
+
+/** Waits for an answer, but no longer once a rule is broken: nothing that follows would be worth the wait. */
+export type Patience = <T>(what: string, ask: () => T | Promise<T>) => Promise<Exclude<T, false | undefined>>
 
 export interface Scenario {
   readonly name: string
@@ -39,6 +45,8 @@ export interface Lab {
   readonly node: string
   /** The program under test, told to serve one namespace. */
   readonly program: (namespace: string) => Launch
+  /** How long a plan may take to come to rest. */
+  readonly patienceMs: number
   /** Namespaces to delete in the end. */
   readonly namespaces: Set<string>
   /** How many plans run side by side. */
@@ -54,54 +62,74 @@ export interface Outcome extends Trace {
 
 const QUIET_PASSES = 3
 
-export async function runPlan(lab: Lab, scenario: Scenario, points: readonly CrashPoint[]): Promise<Outcome> {
+export async function runPlan(lab: Lab, scenario: Scenario, { faults, lag }: FaultPlan): Promise<Outcome> {
   const { client } = lab
   const namespace = await freshNamespace(client)
   const kinds = [scenario.primary, ...scenario.kinds]
   const witness = new Witness(client, namespace, kinds, [...scenario.oracles(), ...generalOracles])
   const kubelet = new Kubelet({ client, namespace, node: lab.node, decide: () => undefined })
   const outside: string[] = []
-  const killer = new Killer(points, ({ namespace: place, path }) => {
+  const saboteur = new Saboteur(faults, ({ namespace: place, path }) => {
     if (place !== namespace) outside.push(`G2: wrote outside the namespace: ${path}`)
   })
-  const process = new RestartedProcess(lab.program(namespace), killer)
+  const process = new RestartedProcess(lab.program(namespace), saboteur, lag)
   const failures: string[] = []
   try {
-    await scenario.play({ client, namespace, world: witness, kubelet })
-    await settled(process, killer, scenario, witness)
+    const patient = patience(witness, lab.patienceMs)
+    await scenario.play({ client, namespace, world: witness, kubelet, until: patient })
+    await settled({ process, saboteur, scenario, witness }, patient)
     await process.stop()
     failures.push(...(await writesAfterRestart(lab.program(namespace), scenario, witness)))
     await caughtUp(client, namespace, kinds, witness)
   } catch (error) {
-    failures.push(`G6: ${reason(error)}\n${stateOf(witness)}`)
+    if (witness.violations.length === 0) failures.push(complaint(error, witness))
   } finally {
     await Promise.all([process.stop(), kubelet.stop()])
     await witness.stop()
     await abandon(lab, namespace, scenario.primary)
   }
   return {
-    writes: killer.attempts,
+    writes: saboteur.attempts,
     violations: [...witness.judge(), ...outside, ...failures],
     deaths: process.deaths,
-    unreached: killer.unreached.length,
+    unreached: saboteur.unreached.length,
     tally: witness.tally,
     end: endState(witness.all(), namespace),
   }
 }
 
+const BROKEN = Symbol('a rule is broken')
+
+function patience({ violations }: Witness, patienceMs: number): Patience {
+  return async <T>(what: string, ask: () => T | Promise<T>) => {
+    const asked = (): T | Promise<T> | typeof BROKEN => (violations.length > 0 ? BROKEN : ask())
+    const answer = await until<T | typeof BROKEN>(what, asked, patienceMs)
+    if (answer === BROKEN) throw new Error('a rule is broken')
+    return answer
+  }
+}
+
+interface Play {
+  readonly process: RestartedProcess
+  readonly saboteur: Saboteur
+  readonly scenario: Scenario
+  readonly witness: Witness
+}
+
 /** Three passes in a row, each over everything there is and with nothing unseen, without a write. */
-async function settled(process: RestartedProcess, killer: Killer, scenario: Scenario, world: World): Promise<void> {
-  let writes = killer.attempts.length
+async function settled({ process, saboteur, scenario, witness }: Play, patient: Patience): Promise<void> {
+  let writes = saboteur.attempts.length
   let since = await process.current.passes()
-  await until('three passes without a write', async () => {
+  const isQuiet = async (): Promise<boolean> => {
     const passes = await process.current.passes()
-    const isBehind = !process.current.hasSeen(world.all())
-    if (writes !== killer.attempts.length || passes < since || isMoving(world) || isBehind) {
-      writes = killer.attempts.length
+    const isBehind = !process.current.hasSeen(witness.all())
+    if (writes !== saboteur.attempts.length || passes < since || isMoving(witness) || isBehind) {
+      writes = saboteur.attempts.length
       since = passes
     }
-    return isEmpty(scenario, world) || passes - since >= QUIET_PASSES
-  })
+    return isEmpty(scenario, witness) || passes - since >= QUIET_PASSES
+  }
+  await patient('three passes without a write', isQuiet)
 }
 
 /** A pod on its way out is not rest: somebody else has yet to act. */
@@ -111,8 +139,8 @@ function isMoving(world: World): boolean {
 
 /** G6 after a restart: a program that finds everything done does nothing. */
 async function writesAfterRestart(launch: Launch, scenario: Scenario, world: World): Promise<string[]> {
-  const killer = new Killer([])
-  const life: Life = launch(killer.life(() => undefined))
+  const saboteur = new Saboteur([])
+  const life: Life = launch(saboteur.life(() => undefined))
   try {
     await until('three passes after a restart', async () => {
       return isEmpty(scenario, world) || (await life.passes()) >= QUIET_PASSES
@@ -121,7 +149,7 @@ async function writesAfterRestart(launch: Launch, scenario: Scenario, world: Wor
     life.kill()
     await life.ended
   }
-  return killer.attempts.map((write) => `G6: after a restart at rest it wrote: ${write}`)
+  return saboteur.attempts.map((write) => `G6: after a restart at rest it wrote: ${write}`)
 }
 
 function isEmpty({ primary }: Scenario, world: World): boolean {
@@ -159,21 +187,11 @@ async function abandon({ client, namespaces }: Lab, namespace: string, primary: 
   namespaces.add(namespace)
 }
 
-/** G1: nothing is left that belongs to somebody who is no more. */
-const generalOracles: readonly Oracle[] = [
-  {
-    name: 'G1',
-    atRest: (world) => {
-      const living = new Set(world.all().map(({ metadata }) => metadata.uid))
-      const isOrphan = ({ metadata }: KubeObject): boolean =>
-        metadata.ownerReferences?.some(({ uid }) => !living.has(uid)) ?? false
-      return world
-        .all()
-        .filter(isOrphan)
-        .map((object) => `${object.kind}/${object.metadata.name} outlives its owner`)
-    },
-  },
-]
+/** What a scenario found wrong itself, or that it waited in vain. */
+function complaint(error: unknown, world: World): string {
+  const why = reason(error)
+  return /^[A-Z]\d+: /.test(why) ? why : `G6: ${why}\n${stateOf(world)}`
+}
 
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

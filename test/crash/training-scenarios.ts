@@ -13,7 +13,6 @@ import {
   succeedTogether,
   trainingJob,
 } from '../training-job.ts'
-import { until } from '../until.ts'
 import type { Scenario, Stage } from './run.ts'
 import { trainingOracles } from './training-oracles.ts'
 
@@ -35,7 +34,7 @@ const change = ({ client, namespace }: Stage, spec: SpecInput): Promise<Training
 
 /** The job that exists now has the state, and speaks of the spec that exists now. */
 async function reaches(stage: Stage, state: TrainingJobState, uid?: string): Promise<TrainingJob> {
-  return until(`the job to be ${state}`, () => {
+  return stage.until(`the job to be ${state}`, () => {
     const job = current(stage)
     if (uid !== undefined && job?.metadata.uid !== uid) return undefined
     const isCurrent = job?.status?.observedGeneration === job?.metadata.generation
@@ -45,7 +44,7 @@ async function reaches(stage: Stage, state: TrainingJobState, uid?: string): Pro
 
 /** So many workers run, all of them told that they are so many. */
 async function runs(stage: Stage, size: number): Promise<void> {
-  await until(`${size} workers of one world to run`, () => {
+  await stage.until(`${size} workers of one world to run`, () => {
     const pods = stage.world.list(Pod)
     const isRight = (pod: Pod): boolean =>
       pod.status?.phase === 'Running' &&
@@ -94,7 +93,7 @@ const suspends = scenario('suspend, resume', async (stage) => {
   await runs(stage, 2)
   await change(stage, { suspend: true })
   await reaches(stage, 'Suspended')
-  await until('the workers to be gone', () => stage.world.list(Pod).length === 0)
+  await stage.until('the workers to be gone', () => stage.world.list(Pod).length === 0)
   stage.kubelet.decide(succeedTogether(2))
   await change(stage, { suspend: false })
   await reaches(stage, 'Completed')
@@ -121,8 +120,8 @@ const replaces = scenario('elastic: one fails, the others go on', async (stage) 
   })
   const elastic = { minWorkers: 1, maxWorkers: 4 }
   await create(stage, { command: ['torchrun', 'train.py'], numWorkers: 3, elastic })
-  await until('the failure to be counted', () => current(stage)?.status?.failures === 1)
-  await until('three workers to run, none of them the one that failed', () => {
+  await stage.until('the failure to be counted', () => current(stage)?.status?.failures === 1)
+  await stage.until('three workers to run, none of them the one that failed', () => {
     const pods = stage.world.list(Pod)
     const isRight = ({ metadata, status }: Pod): boolean => metadata.uid !== victim && status?.phase === 'Running'
     return pods.length === 3 && pods.every(isRight)
@@ -138,7 +137,7 @@ const isRecreated = scenario('delete, create again under the same name', async (
   const { metadata } = await create(stage)
   await runs(stage, 2)
   await client.delete(trainingJobs, { namespace, name: NAME })
-  const again = await until('the name to be free', () => create(stage))
+  const again = await stage.until('the name to be free', () => create(stage))
   await equals('another object', again.metadata.uid === metadata.uid, false)
   await runs(stage, 2)
   stage.kubelet.decide(succeedTogether(2))
@@ -150,7 +149,7 @@ const isDeleted = scenario('delete while it runs', async (stage) => {
   await runs(stage, 2)
   await stage.client.delete(trainingJobs, { namespace: stage.namespace, name: NAME })
   const isRest = (kind: string): boolean => kind === PersistentVolumeClaim.kind
-  await until('everything but the checkpoints to be gone', () =>
+  await stage.until('everything but the checkpoints to be gone', () =>
     stage.world.all().every(({ kind, metadata }) => isRest(kind) || metadata.labels?.['app'] !== 'trainingjob'),
   )
 })

@@ -1,0 +1,47 @@
+/** Which faults to try, given the writes of a run without any. */
+import { DEATHS, ERRORS, type Fault, type FaultPlan } from './fault.ts'
+
+export type Plans = (writes: readonly string[]) => readonly FaultPlan[]
+
+const each = (writes: readonly string[], modes: readonly Fault['mode'][]): Fault[] =>
+  writes.flatMap((_, index) => modes.map((mode) => ({ write: index + 1, mode })))
+
+/** A death at every write, in every way. */
+export const deaths: Plans = (writes) => each(writes, DEATHS).map((fault) => ({ faults: [fault] }))
+
+/** An error of the server at every write, of every kind, once. */
+export const errors: Plans = (writes) => each(writes, ERRORS).map((fault) => ({ faults: [fault] }))
+
+/** A death at every write, after which the program at first does not see what it wrote last. */
+export const staleRestarts: Plans = (writes) =>
+  each(writes, ['unanswered']).flatMap((fault) => [1, 2].map((lag) => ({ faults: [fault], lag })))
+
+/** So many pairs of deaths, chosen at random: the second comes while the first is being made good, or later. */
+export function pairsOfDeaths(count: number, random: () => number): Plans {
+  return (writes) => {
+    const pick = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T
+    const points = each(writes, DEATHS)
+    return Array.from({ length: count }, () => {
+      const first = pick(points)
+      const later = points.filter(({ write }) => write > first.write)
+      const second = later.length > 0 ? pick(later) : { write: first.write + 1, mode: pick(DEATHS) }
+      return { faults: [first, second] }
+    })
+  }
+}
+
+/** Every so many of them, beginning somewhere. */
+export function slice(plans: Plans, { every, from = 0 }: { readonly every: number; readonly from?: number }): Plans {
+  return (writes) => plans(writes).filter((_, index) => index % every === from)
+}
+
+/** Numbers that are the same for the same seed. */
+export function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
