@@ -4,9 +4,11 @@
  */
 import { CONVERSION_SERVICE } from './api/crd.ts'
 import { type Flags, helpOf, parseFlags, UsageError, type Values, wholeNumber } from './flags.ts'
+import { routerReports } from './integrations/router-reports.ts'
 import { createClient } from './kube/client.ts'
 import { type ClientConfig, loadConfig } from './kube/config.ts'
 import { loadOperatorConfig } from './operator-config.ts'
+import { addServingControllers } from './reconcile/serving.ts'
 import { addTrainingController } from './reconcile/training.ts'
 import { createLogger, type Logger, type LogLevel, Manager, systemClock } from './runtime/index.ts'
 import { stopSignal } from './stop-signal.ts'
@@ -49,12 +51,13 @@ export async function operator(args: readonly string[], env: NodeJS.ProcessEnv):
   })
   const manager = managerOf({ ...flags, ...numbers }, config, log)
   const agentImage = flags['agent-image']
-  const { training } = await loadOperatorConfig(flags.config, agentImage === undefined ? {} : { agentImage })
-  addTrainingController(manager, {
-    config: training,
+  const { training, serving } = await loadOperatorConfig(flags.config, agentImage === undefined ? {} : { agentImage })
+  const scope = {
     concurrency: numbers.concurrency,
     ...(flags.namespace !== undefined && { namespace: flags.namespace }),
-  })
+  }
+  addTrainingController(manager, { config: training, ...scope })
+  addServingControllers(manager, { config: serving, readReports: routerReports(), ...scope })
   const webhook = flags.webhook ? await conversion({ ...flags, ...numbers }, config, manager) : undefined
   try {
     await manager.run(stopSignal((signal) => log.info({ signal }, 'stopping')))

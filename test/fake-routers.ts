@@ -4,7 +4,7 @@
  */
 import { ROUTE_ANNOTATION, type RouteEntry, type RouterReport, type VersionCounters } from '../src/api/router-report.ts'
 import type { Pod } from '../src/kube/resources.ts'
-import type { ReadReports } from '../src/reconcile/gather-serving.ts'
+import type { ReadRouterReports } from '../src/integrations/router-reports.ts'
 import { type Fate } from './kubelet.ts'
 import { servingRoleOf } from './model-deployment.ts'
 import { unready } from './pod-status.ts'
@@ -30,7 +30,7 @@ export class FakeRouters {
   }
 
   /** What a router takes on becomes visible with the next look, not with the one that told it. */
-  readonly read: ReadReports = (pods) => {
+  readonly read: ReadRouterReports = (pods) => {
     const reports = pods.flatMap((pod) => {
       const report = this.#report(pod)
       if (!this.isDeaf) this.#take(pod)

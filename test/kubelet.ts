@@ -176,13 +176,21 @@ export interface FakeNode {
   remove(): Promise<void>
 }
 
-/** A node that nothing is scheduled to, kept alive by heartbeats, for kubelets to put their pods on. */
-export async function fakeNode(client: Client): Promise<FakeNode> {
+export interface FakeNodeOptions {
+  /** Schedulable for pods that tolerate this, and with so much room; else nothing is scheduled to it. */
+  readonly taint: { readonly key: string; readonly effect: string }
+  readonly resources: Readonly<Record<string, string>>
+}
+
+/** A node kept alive by heartbeats, for kubelets to put their pods on. */
+export async function fakeNode(client: Client, room?: FakeNodeOptions): Promise<FakeNode> {
   const name = `fake-${randomBytes(4).toString('hex')}`
-  await client.create(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: { unschedulable: true } })
+  const nodeSpec = room ? { taints: [room.taint] } : { unschedulable: true }
+  await client.create(Node, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: nodeSpec })
+  const resources = room ? { capacity: room.resources, allocatable: room.resources } : {}
   const revive = async (): Promise<void> => {
     const ready = condition('Ready', 'True', { reason: 'KubeletReady', lastHeartbeatTime: now() })
-    await client.patch(Node, { name }, { status: { conditions: [ready] } }, { subresource: 'status' })
+    await client.patch(Node, { name }, { status: { conditions: [ready], ...resources } }, { subresource: 'status' })
   }
   await revive()
   const at = { namespace: 'kube-node-lease', name }

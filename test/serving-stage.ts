@@ -1,6 +1,8 @@
 /** A namespace with the serving half of the operator, a kubelet and routers of its own, and a user with one model. */
 import type { TestContext } from 'node:test'
 import { modelDeployments } from '../src/api/kinds.ts'
+import type { Condition } from '../src/api/conditions.ts'
+import type { ActiveVersion } from '../src/api/modeldeployment-parts.ts'
 import type { ModelDeployment } from '../src/api/modeldeployment.v1.ts'
 import type { Client } from '../src/kube/client.ts'
 import type { ClientConfig } from '../src/kube/config.ts'
@@ -112,8 +114,12 @@ export function weightsOf({ status }: ModelDeployment): Record<string, number> {
   return Object.fromEntries(weighted.map(({ name, weight = 0 }) => [name, weight]))
 }
 
-export function conditionOf({ status }: ModelDeployment, type: string) {
-  return status?.conditions?.find((condition) => condition.type === type)
+export function conditionOf({ status }: ModelDeployment, type: string): Partial<Condition> {
+  return status?.conditions?.find((condition) => condition.type === type) ?? {}
+}
+
+export function versionIn({ status }: ModelDeployment, version: string): Partial<ActiveVersion> {
+  return status?.activeVersions?.find(({ name }) => name === version) ?? {}
 }
 
 /** A namespace for a test on a cluster of its own. */

@@ -25,6 +25,7 @@ export interface Right {
 }
 
 const ML = 'ml.example.com'
+const MLOPS = 'mlops.sathvik.dev'
 
 /** Children are applied: `patch`, and `create` when they do not exist. `get` is for a name that turns out to be taken. */
 const CHILDREN: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
@@ -54,12 +55,55 @@ export const rights: readonly Right[] = [
     verbs: ['update'],
     why: 'Some clusters ask for it of whoever makes an object that its owner waits for.',
   },
+  ...[ML, MLOPS].flatMap(modelRights),
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['modelservers'],
+    verbs: ['list', 'watch'],
+    why: 'How to run the server of a model.',
+  },
   {
     place: 'watched',
     group: '',
     resources: ['pods', 'services', 'configmaps'],
     verbs: CHILDREN,
-    why: 'Workers, their names in DNS, and what they are told.',
+    why: 'Workers, their names in DNS, and what they are told. Addresses of models, and the weights of their routers.',
+  },
+  {
+    place: 'watched',
+    group: 'apps',
+    resources: ['deployments'],
+    verbs: CHILDREN,
+    why: 'The versions of a model, and its router.',
+  },
+  {
+    place: 'watched',
+    group: 'autoscaling',
+    resources: ['horizontalpodautoscalers'],
+    verbs: CHILDREN,
+    why: 'The number of pods of a version follows its load.',
+  },
+  {
+    place: 'watched',
+    group: 'policy',
+    resources: ['poddisruptionbudgets'],
+    verbs: CHILDREN,
+    why: 'A node that is drained takes one pod of a model at a time.',
+  },
+  {
+    place: 'watched',
+    group: 'networking.istio.io',
+    resources: ['virtualservices', 'destinationrules'],
+    verbs: CHILDREN,
+    why: 'Where there is Istio, it divides the traffic of a model.',
+  },
+  {
+    place: 'watched',
+    group: 'gateway.networking.k8s.io',
+    resources: ['httproutes'],
+    verbs: CHILDREN,
+    why: 'Where there is a Gateway, it divides the traffic of a model.',
   },
   {
     place: 'watched',
@@ -73,14 +117,14 @@ export const rights: readonly Right[] = [
     group: 'batch',
     resources: ['jobs'],
     verbs: CHILDREN,
-    why: 'Workers of jobs with `engine: job`.',
+    why: 'Workers of jobs with `engine: job`, and validations of models.',
   },
   {
     place: 'watched',
     group: '',
     resources: ['persistentvolumeclaims'],
-    verbs: ['list', 'watch', 'create', 'delete'],
-    why: 'Checkpoints. Deleted only with a job whose `checkpoint.deleteOnCompletion` says so.',
+    verbs: CHILDREN,
+    why: 'Checkpoints, deleted only with a job whose `checkpoint.deleteOnCompletion` says so. Caches of fetched models.',
   },
   {
     place: 'watched',
@@ -130,3 +174,19 @@ export const rights: readonly Right[] = [
   },
   { place: 'own', group: '', resources: ['secrets'], verbs: ['create'], why: 'The first certificates.' },
 ]
+
+/** Both groups' models are served alike. */
+function modelRights(group: string): Right[] {
+  const of = (part: string, verbs: readonly Verb[], why: string): Right => ({
+    place: 'watched',
+    group,
+    resources: [`modeldeployments${part}`],
+    verbs,
+    why,
+  })
+  return [
+    of('', ['list', 'watch'], 'Read models.'),
+    of('/status', ['patch'], 'Say how a model fares.'),
+    of('/finalizers', ['update'], 'Some clusters ask for it of whoever makes an object that its owner waits for.'),
+  ]
+}

@@ -1,23 +1,23 @@
 /** Every read that a pass over a model makes. All but the reports of its routers come from memory. */
 import type { ModelServer } from '../api/modelserver.v1.ts'
-import type { RouterReport } from '../api/router-report.ts'
+import type { RouterRates } from '../integrations/router-rates.ts'
+import type { ReadRouterReports } from '../integrations/router-reports.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Pod } from '../kube/resources.ts'
 import type { ServingConfig } from '../plan/serving/config.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, routerName } from '../plan/serving/names.ts'
 import type { ServingObserved } from '../plan/serving/observed.ts'
-import type { TrafficObserved } from '../plan/traffic/contract.ts'
+import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
 import { type Cache, isControlledBy } from '../runtime/index.ts'
 import { type Model, offersOf, type ServingCaches } from './serving-caches.ts'
-
-/** What router pods say, by uid; a pod that does not answer in time is not in it. Never throws. */
-export type ReadReports = (pods: readonly Pod[]) => Promise<ReadonlyMap<string, RouterReport>>
 
 export interface GatherServingDeps {
   readonly caches: ServingCaches
   readonly config: ServingConfig
   readonly now: number
-  readonly readReports: ReadReports
+  readonly readReports: ReadRouterReports
+  /** Remembers earlier reports. */
+  readonly rates: RouterRates
 }
 
 export async function gatherServing(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {
@@ -30,6 +30,9 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   const pods = caches.pods.byLabel(MODEL_UID_LABEL, uid)
   const server = serverOf(model, caches)
   const router = deployments.find(({ metadata }) => metadata.name === routerName(model))
+  const routerPods = pods.filter(isRouter)
+  const reports = routerPods.length === 0 ? new Map<string, never>() : await deps.readReports(routerPods)
+  const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const routes = [...own(children.virtualServices), ...own(children.destinationRules), ...own(children.httpRoutes)]
   return {
     model,
@@ -45,24 +48,17 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
     jobs: own(children.jobs),
     pods,
     offers: offersOf(children),
-    traffic: { routes, ...(router && { router }), ...(await routerState(pods, deps)) },
+    traffic: { routes, ...(router && { router }), routerPods, reports },
+    ...(rates && { rates }),
   }
 }
 
-async function routerState(
-  pods: readonly Pod[],
-  { readReports }: GatherServingDeps,
-): Promise<Pick<TrafficObserved, 'routerPods' | 'reports'>> {
-  const isRouter = ({ metadata }: Pod): boolean =>
-    metadata.labels?.[ROLE_LABEL] === 'router' && metadata.deletionTimestamp === undefined
-  const routerPods = pods.filter(isRouter)
-  return { routerPods, reports: routerPods.length === 0 ? new Map() : await readReports(routerPods) }
+function isRouter({ metadata }: Pod): boolean {
+  return metadata.labels?.[ROLE_LABEL] === 'router' && metadata.deletionTimestamp === undefined
 }
 
 function serverOf(model: Model, { servers }: ServingCaches): ModelServer | undefined {
   const { namespace } = model.metadata
-  const { runtime } = model.spec
-  return runtime === undefined
-    ? undefined
-    : servers.get({ name: runtime, ...(namespace !== undefined && { namespace }) })
+  const name = runtimeNameOf(model)
+  return name === undefined ? undefined : servers.get({ name, ...(namespace !== undefined && { namespace }) })
 }

@@ -19,6 +19,7 @@ import {
 } from '../kube/resources.ts'
 import { MODEL_UID_LABEL } from '../plan/serving/names.ts'
 import type { Offers } from '../plan/serving/observed.ts'
+import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
 import { DestinationRule, HTTPRoute, VirtualService } from '../plan/traffic/kinds.ts'
 import type { Cache, Caches, KindOptions } from '../runtime/index.ts'
 import { trimmedPod } from './trimmed-pod.ts'
@@ -54,13 +55,17 @@ export interface ServingScope {
   readonly discoveryMs?: number
 }
 
-/** Indexes: models by uid; what belongs to models by the key of a model, be it the present one or one of before. */
+/** Indexes: models by their ModelServer and by uid; what belongs to models by the key of a model, present or past. */
+export const SERVER = 'server'
 const UID = 'uid'
 const MODEL = 'model'
 
 export function servingCaches(caches: Caches, { namespace, discoveryMs }: ServingScope = {}): ServingCaches {
   const scope = namespace === undefined ? {} : { namespace }
-  const models = { ...scope, indexes: { [UID]: ({ metadata }: KubeObject) => [metadata.uid ?? ''] } }
+  const models = {
+    ...scope,
+    indexes: { [UID]: ({ metadata }: KubeObject) => [metadata.uid ?? ''], [SERVER]: serverKeys },
+  }
   const ours = {
     ...scope,
     labelSelector: MODEL_UID_LABEL,
@@ -111,6 +116,11 @@ export function leftovers(model: Model, { children }: ServingCaches): KubeObject
   return Object.values(children)
     .flatMap((cache: Cache) => cache.byIndex(MODEL, keyString(keyOf(model))))
     .filter((object) => isOther(object) && isNamesake(object))
+}
+
+function serverKeys(model: Model): string[] {
+  const name = runtimeNameOf(model)
+  return name === undefined ? [] : [keyString({ ...keyOf(model), name })]
 }
 
 function modelNames({ metadata: { namespace, labels } }: KubeObject): ObjectKey[] {

@@ -3,7 +3,9 @@
  * model needs is decided in src/plan/serving; here is only who is asked, what is watched, and what happens when a write
  * is refused. There is no finalizer: all that a model has is its child and goes with it.
  */
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { RouterRates } from '../integrations/router-rates.ts'
+import type { ReadRouterReports } from '../integrations/router-reports.ts'
+import { keyOf, keyString } from '../kube/object.ts'
 import { defaultServingConfig, type ServingConfig } from '../plan/serving/config.ts'
 import { planServing, planServingRefusal } from '../plan/serving/plan.ts'
 import type { PlannedServingStatus } from '../plan/serving/status.ts'
@@ -16,10 +18,10 @@ import {
   type ReconcileContext,
   type Result,
 } from '../runtime/index.ts'
-import { gatherServing, type ReadReports } from './gather-serving.ts'
+import { gatherServing } from './gather-serving.ts'
 import { isNews } from './news.ts'
 import { isRefusal, tellFailure } from './refusal.ts'
-import { leftovers, type Model, modelKeys, servingCaches, type ServingCaches } from './serving-caches.ts'
+import { leftovers, type Model, modelKeys, SERVER, servingCaches, type ServingCaches } from './serving-caches.ts'
 import { ServingMetrics } from './serving-metrics.ts'
 
 export interface ServingOptions {
@@ -31,7 +33,7 @@ export interface ServingOptions {
   /** How often a kind is asked for that the cluster does not have. */
   readonly discoveryMs?: number
   readonly config?: Partial<ServingConfig>
-  readonly readReports: ReadReports
+  readonly readReports: ReadRouterReports
 }
 
 interface Deps {
@@ -40,7 +42,8 @@ interface Deps {
   readonly commit: Commit
   readonly config: ServingConfig
   readonly metrics: ServingMetrics
-  readonly readReports: ReadReports
+  readonly rates: RouterRates
+  readonly readReports: ReadRouterReports
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -52,6 +55,7 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     commit: committer({ caches: manager.caches, recorder, clock, metrics }),
     config: { ...defaultServingConfig, ...options.config },
     metrics: new ServingMetrics(metrics.registry),
+    rates: new RouterRates(),
     readReports: options.readReports,
   }
   return [
@@ -71,7 +75,7 @@ function addController<T extends Model>(
     .controller(name)
     .for(models)
     .watches(caches.pods, modelKeys(models))
-    .watches(caches.servers, (server) => models.list(namespaceOf(server)).map(keyOf))
+    .watches(caches.servers, (server) => models.byIndex(SERVER, keyString(keyOf(server))).map(keyOf))
   for (const cache of Object.values(caches.children) as Cache[]) builder.owns(cache, { when: isNews })
   return builder.reconcile((key, context) => reconcile(models.get(key), deps, context), {
     ...(concurrency !== undefined && { concurrency }),
@@ -95,11 +99,11 @@ const LOOK_MS = 1_000
 
 /** One step along the life of the model. */
 async function advance(model: Model, deps: Deps, context: ReconcileContext): Promise<Result> {
-  const { manager, caches, commit, config, readReports } = deps
+  const { manager, caches, commit } = deps
   const now = manager.clock.now()
   const age = now - Date.parse(model.metadata.creationTimestamp ?? '')
   if (age < SUCCESSION_MS && leftovers(model, caches).length > 0) return { requeueAfterMs: LOOK_MS }
-  const observed = await gatherServing(model, { caches, config, now, readReports })
+  const observed = await gatherServing(model, { ...deps, now })
   try {
     const plan = planServing(observed)
     const result = await commit<PlannedServingStatus>(model, plan, context)
@@ -110,8 +114,4 @@ async function advance(model: Model, deps: Deps, context: ReconcileContext): Pro
       await commit<PlannedServingStatus>(model, planServingRefusal(observed, error.message), context)
     throw error
   }
-}
-
-function namespaceOf({ metadata: { namespace } }: KubeObject): { readonly namespace?: string } {
-  return namespace === undefined ? {} : { namespace }
 }

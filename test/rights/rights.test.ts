@@ -11,12 +11,16 @@ const directory = process.env['TEST_CALLS']
 const complete = (process.env['TEST_COMPLETE'] ?? '').split(' ')
 
 /** Granted, though no test sees it used. */
-const UNSEEN: ReadonlyMap<string, string> = new Map([
+const UNSEEN: ReadonlyMap<string, string> = new Map(
   [
-    'update ml.example.com/trainingjobs/finalizers',
+    'ml.example.com/trainingjobs/finalizers',
+    'ml.example.com/modeldeployments/finalizers',
+    'mlops.sathvik.dev/modeldeployments/finalizers',
+  ].map((owner) => [
+    `update ${owner}`,
     'asked for by the admission plugin OwnerReferencesPermissionEnforcement, which most clusters do not run',
-  ],
-])
+  ]),
+)
 
 function granted({ group, resources, verbs }: Right): string[] {
   return resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`))

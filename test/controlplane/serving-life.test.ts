@@ -1,0 +1,192 @@
+/** The life of a model on a real API server, with pods that a fake kubelet makes ready and routers that report. */
+import assert from 'node:assert/strict'
+import { after, describe, test, type TestContext } from 'node:test'
+import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
+import { createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import type { Resource } from '../../src/kube/object.ts'
+import {
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Job,
+  Pod,
+  PodDisruptionBudget,
+  Service,
+} from '../../src/kube/resources.ts'
+import { installApi } from '../api.ts'
+import { namespace, sharedCluster } from '../cluster.ts'
+import { fakeNode } from '../kubelet.ts'
+import { mlopsModel, servingRoleOf, versions } from '../model-deployment.ts'
+import { conditionOf, MODEL, servingStage, type ServingSetup, versionIn, weightsOf } from '../serving-stage.ts'
+import { until } from '../until.ts'
+
+const { kubeconfig } = await sharedCluster()
+const cluster = await configFromKubeconfig(kubeconfig)
+const client = createClient(cluster)
+await installApi(client)
+const node = await fakeNode(client)
+after(async () => {
+  await node.remove()
+  await client.close()
+})
+
+async function stage(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
+  return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })
+}
+
+const router = { provider: 'router' }
+const two = { versions: versions({ v1: 90, v2: 10 }), traffic: router }
+
+describe('a model', () => {
+  test('of one version is served by its pods directly, under the names that were promised', async (t) => {
+    const { create, becomes, exists, deployments, namespace: ns } = await stage(t)
+    await create({ scaling: { minReplicas: 2, maxReplicas: 4 } })
+    const running = await becomes('running with two pods', (model) => {
+      const isScaled = conditionOf(model, 'Scaled').status === 'True'
+      return model.status?.phase === 'Running' && isScaled && versionIn(model, 'v1').healthyReplicas === 2
+    })
+    assert.equal(running.status?.url, `http://${MODEL}-service.${ns}.svc:8080`)
+    assert.equal(running.status?.traffic?.provider, 'direct')
+    assert.deepEqual(weightsOf(running), { v1: 100 })
+    assert.deepEqual(await deployments(), [`${MODEL}-deployment`])
+    await exists(HorizontalPodAutoscaler, `${MODEL}-hpa`)
+    const { spec, metadata } = await exists(Service, `${MODEL}-service`)
+    assert.equal(spec?.ports?.[0]?.port, 8080)
+    assert.equal(metadata.labels?.['app'], MODEL)
+    assert.equal(metadata.ownerReferences?.[0]?.kind, 'ModelDeployment')
+    for (const type of ['Ready', 'Healthy']) assert.equal(conditionOf(running, type).status, 'True', type)
+    assert.equal(conditionOf(running, 'Progressing').status, 'False')
+  })
+
+  test('of two versions is divided by a router; new weights restart nothing', async (t) => {
+    const { create, change, becomes, reaches, pods, routers, exists } = await stage(t)
+    await create(two)
+    const running = await reaches('Running')
+    assert.deepEqual(weightsOf(running), { v1: 90, v2: 10 })
+    await exists(ConfigMap, `${MODEL}-router`)
+    await exists(PodDisruptionBudget, `${MODEL}-router`)
+    for (const name of [`${MODEL}-v1`, `${MODEL}-v2`]) await exists(Service, name)
+    const uids = async () => new Set((await pods()).map(({ metadata }) => metadata.uid))
+    const before = await uids()
+    await change({ versions: versions({ v1: 50, v2: 50 }) })
+    await becomes('divided in halves', (model) => weightsOf(model)['v2'] === 50)
+    const routing = (await pods()).filter((pod) => servingRoleOf(pod) === 'router')
+    assert.equal(routing.length, 2)
+    await until('every router to have the weights', () =>
+      routing.every((pod) => routers.routeOf(pod).get('v2') === 50 && routers.routeOf(pod).get('v1') === 50),
+    )
+    assert.deepEqual(await uids(), before)
+  })
+
+  test('gets a second version without a restart of the first', async (t) => {
+    const { create, change, reaches, becomes, pods, deployments } = await stage(t)
+    await create()
+    await reaches('Running')
+    const [first] = await pods()
+    await change({ versions: versions({ v1: 90, v2: 10 }) })
+    await becomes('divided', (model) => weightsOf(model)['v2'] === 10)
+    assert.deepEqual(await deployments(), [`${MODEL}-deployment`, `${MODEL}-router`, `${MODEL}-v2`])
+    assert.ok((await pods()).some(({ metadata }) => metadata.uid === first?.metadata.uid))
+  })
+
+  test('loses a version only after every router has taken the traffic off it, and some time', async (t) => {
+    const { create, change, reaches, becomes, get, isGone, routers, operator } = await stage(t, { drainSeconds: 2 })
+    await create(two)
+    await reaches('Running')
+    routers.isDeaf = true
+    await change({ versions: versions({ v2: 100 }) })
+    const since = await operator().passes()
+    await until('some looks at deaf routers', async () => (await operator().passes()) > since + 3)
+    await get(Deployment, `${MODEL}-v1`)
+    routers.isDeaf = false
+    const drained = await becomes('without traffic for v1', (model) => versionIn(model, 'v1').idleSince)
+    const idle = versionIn(drained, 'v1').idleSince ?? ''
+    for (const kind of [Deployment, Service]) await isGone(kind, `${MODEL}-v1`)
+    assert.ok(Date.now() - Date.parse(idle) >= 2_000, 'it was kept while requests under way could end')
+    await becomes('without v1', (model) => versionIn(model, 'v1').name === undefined)
+  })
+
+  test('changes who divides its traffic: nobody, a router, numbers of pods, nobody again', async (t) => {
+    const { create, change, reaches, becomes, isGone, get, exists } = await stage(t)
+    await create({ traffic: { provider: 'auto' } })
+    await reaches('Running')
+    const led = (provider: string) =>
+      becomes(`led by ${provider}`, ({ status }) => status?.traffic?.provider === provider && !status.traffic.previous)
+    await change({ traffic: router })
+    await led('router')
+    const { spec } = await get(Service, `${MODEL}-service`)
+    assert.equal(spec?.selector?.['modeldeployment.ml.example.com/role'], 'router')
+    await change({ traffic: { provider: 'replicas' } })
+    await led('replicas')
+    await isGone(Deployment, `${MODEL}-router`)
+    await isGone(ConfigMap, `${MODEL}-router`)
+    await change({ traffic: router })
+    await led('router')
+    await exists(Deployment, `${MODEL}-router`)
+    await change({ traffic: { provider: 'auto' } })
+    await led('direct')
+    await isGone(Deployment, `${MODEL}-router`)
+    await reaches('Running')
+  })
+
+  test('of the other group is served the same way', async (t) => {
+    const { namespace: ns, exists, operator } = await stage(t)
+    await client.create(mlopsModelDeployments, mlopsModel(ns, 'dummy', { validateScript: 'validate.py' }))
+    await until('it to run', async () => {
+      const { status } = await client.get(mlopsModelDeployments, { namespace: ns, name: 'dummy' })
+      return status?.phase === 'Running'
+    })
+    const { metadata } = await exists(Deployment, 'dummy-deployment')
+    assert.equal(metadata.ownerReferences?.[0]?.apiVersion, 'mlops.sathvik.dev/v1')
+    const service = await exists(Service, 'dummy-service')
+    assert.equal(service.spec?.ports?.[0]?.port, 8000)
+    const metrics = await operator().manager.metrics.registry.metrics()
+    assert.match(metrics, /model_deployments_created_total 1/)
+    assert.match(metrics, /model_validations_total\{status="succeeded"\} 1/)
+  })
+
+  test('deleted leaves nothing, and a namesake starts afresh without a word of conflict', async (t) => {
+    const { create, reaches, key, namespace: ns, model, events } = await stage(t)
+    const { metadata } = await create(two)
+    await reaches('Running')
+    await client.delete(modelDeployments, key)
+    const again = await create(two)
+    assert.notEqual(again.metadata.uid, metadata.uid)
+    await reaches('Running')
+    assert.deepEqual(conditionOf(await model(), 'Conflict'), {})
+    await client.delete(modelDeployments, key)
+    const kinds: readonly Resource[] = [
+      Deployment,
+      Service,
+      ConfigMap,
+      HorizontalPodAutoscaler,
+      PodDisruptionBudget,
+      Job,
+      Pod,
+    ]
+    for (const kind of kinds)
+      await until(`no ${kind.kind}`, async () => {
+        const { items } = await client.list(kind, { namespace: ns, labelSelector: `app=${MODEL}` })
+        return items.length === 0
+      })
+    assert.ok((await events()).every(({ reason }) => reason !== 'Conflict'))
+  })
+
+  test('at rest and after a restart of the operator costs no write', async (t) => {
+    const { create, reaches, rests, restart, audit } = await stage(t, { resyncMs: 200 })
+    await create({
+      ...two,
+      scaling: { minReplicas: 2, maxReplicas: 2 },
+      validation: { script: 'x.py', timeoutSeconds: 9 },
+    })
+    await reaches('Running')
+    await rests()
+    await audit.take()
+    await rests()
+    assert.deepEqual(await audit.take(), [])
+    await restart()
+    await rests()
+    assert.deepEqual(await audit.take(), [])
+  })
+})
