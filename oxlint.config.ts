@@ -31,7 +31,7 @@ interface RoomOptions {
 function roomRule(room: string, files: string, { isPure = false, isTest = false }: RoomOptions): OxlintOverride {
   const allowed = rooms[room] ?? []
   const others = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other))
-  const forbidden = [...others, 'main\\.ts', ...(isTest ? [] : ['testenv', 'test'])]
+  const forbidden = [...others, 'main\\.ts', 'operator\\.ts', ...(isTest ? [] : ['testenv', 'test'])]
   return {
     files: [files],
     rules: {

@@ -16,6 +16,8 @@ const NAMED: Readonly<Record<string, readonly [FetchFailureReason, string]>> = {
   CredentialsProviderError: ['AccessDenied', `the pod has no credentials: ${ADVICE.denied}`],
   ExpiredToken: ['AccessDenied', 'the credentials have expired: renew them'],
   InvalidAccessKeyId: ['AccessDenied', 'the server does not know the access key: correct it in the Secret'],
+  // Said by versitygw of the same.
+  XAdminUserNotFound: ['AccessDenied', 'the server does not know the access key: correct it in the Secret'],
   SignatureDoesNotMatch: ['AccessDenied', 'the secret key does not belong to the access key: correct it in the Secret'],
   NoSuchBucket: ['ArtifactNotFound', ADVICE.missing],
   PermanentRedirect: ['Invalid', 'the bucket is in another region: set AWS_REGION to it'],

@@ -1,0 +1,200 @@
+/** The agent against a real S3 server, as a process that dies. Needs no cluster, but more than a unit test may take. */
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, type TestContext, test } from 'node:test'
+
+import { failureOf } from '../../src/agent/fetch/error.ts'
+import { fetchModel } from '../../src/agent/fetch/fetch.ts'
+import { sourceOf } from '../../src/agent/fetch/sources/source-of.ts'
+import { type FetchFailure, parseFetchFailure } from '../../src/api/fetch-failure.ts'
+import { type S3Server, startS3 } from '../../testenv/s3.ts'
+import { until } from '../until.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const BUCKET = 'models'
+const LARGE = 200_000_000
+
+let s3: S3Server
+let large: Buffer
+
+before(async () => {
+  s3 = await startS3()
+  await s3.createBucket(BUCKET)
+  large = randomBytes(LARGE)
+  await s3.put(BUCKET, 'large.bin', large)
+  for (let index = 0; index < 30; index++) await s3.put(BUCKET, `bert/shards/${index}.bin`, `shard ${index}`)
+  await s3.put(BUCKET, 'bert/config.json', '{}')
+  await s3.put(BUCKET, 'bert-large/config.json', 'of another model')
+})
+
+after(() => s3.stop())
+
+interface Agent {
+  readonly child: ChildProcess
+  readonly directory: string
+  readonly ended: Promise<number | null>
+  /** Its log so far. */
+  readonly lines: string[]
+  failure(): Promise<FetchFailure | undefined>
+}
+
+async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'model-'))
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+function start(directory: string, key: string, options: { args?: string[]; env?: NodeJS.ProcessEnv } = {}): Agent {
+  const log = join(directory, 'termination-log')
+  const to = join(directory, 'model')
+  const uri = key.includes('://') ? key : `s3://${BUCKET}/${key}`
+  const args = ['agent', 'fetch', '--uri', uri, '--to', to, '--termination-log', log, ...(options.args ?? [])]
+  const env = { PATH: process.env['PATH'], ...s3.env, AWS_EC2_METADATA_DISABLED: 'true', ...options.env }
+  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data: Buffer) => void lines.push(...data.toString().trimEnd().split('\n')))
+  }
+  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
+  return { child, directory: to, ended, lines, failure: async () => parseFetchFailure(await readFile(log, 'utf8')) }
+}
+
+function rangesIn(directory: string): number {
+  const state = join(directory, '.fetch')
+  const name = readdirSync(state).find((one) => one.endsWith('.ranges'))
+  return name === undefined ? 0 : readFileSync(join(state, name), 'utf8').split('\n').length - 1
+}
+
+describe('a model in S3', () => {
+  test('all objects below a key, and none beside it', async (t) => {
+    const agent = start(await scratch(t), 'bert')
+    assert.equal(await agent.ended, 0, agent.lines.join('\n'))
+    assert.deepEqual((await readdir(agent.directory)).toSorted(), ['.fetch', 'config.json', 'shards'])
+    assert.equal((await readdir(join(agent.directory, 'shards'))).length, 30)
+    assert.equal(await readFile(join(agent.directory, 'shards', '7.bin'), 'utf8'), 'shard 7')
+  })
+
+  test('a directory by its checksum, as sha256sum makes it', async (t) => {
+    const directory = await scratch(t)
+    const agent = start(directory, 'bert')
+    assert.equal(await agent.ended, 0, agent.lines.join('\n'))
+    const listing = `find . -type f -not -path './.fetch/*' -printf '%P\\n' | LC_ALL=C sort | xargs -d '\\n' sha256sum | sha256sum`
+    const sum = execFileSync('sh', ['-c', listing], { cwd: agent.directory, encoding: 'utf8' }).split(' ')[0] ?? ''
+    const right = start(await scratch(t), 'bert', { args: ['--checksum', `sha256:${sum}`] })
+    assert.equal(await right.ended, 0, right.lines.join('\n'))
+    const wrong = start(await scratch(t), 'bert', { args: ['--checksum', `sha256:${'0'.repeat(64)}`] })
+    assert.equal(await wrong.ended, 1)
+    assert.equal((await wrong.failure())?.reason, 'ChecksumMismatch')
+  })
+
+  test('a large object, killed on its way, goes on where it stopped', async (t) => {
+    const directory = await scratch(t)
+    const checksum = createHash('sha256').update(large).digest('hex')
+    const args = ['--checksum', `sha256:${checksum}`, '--connections', '2']
+    const killed = start(directory, 'large.bin', { args })
+    await until('three ranges', () => rangesIn(killed.directory) >= 3)
+    s3.server.pause()
+    killed.child.kill('SIGKILL')
+    assert.equal(await killed.ended, null)
+    s3.server.resume()
+    const safe = rangesIn(killed.directory)
+    const resumed = start(directory, 'large.bin', { args })
+    assert.equal(await resumed.ended, 0, resumed.lines.join('\n'))
+    const said = /200 MB, ([\d.]+) MB of it already here/.exec(resumed.lines[0] ?? '')?.[1]
+    assert.ok(Math.abs(Number(said) - (safe * 16 * 1_024 ** 2) / 1e6) < 1, resumed.lines.join('\n'))
+    assert.ok((await readFile(join(resumed.directory, 'large.bin'))).equals(large))
+    t.diagnostic(`of 200 MB, ${said} MB had not to be fetched again`)
+
+    const again = start(directory, 'large.bin', { args })
+    assert.equal(await again.ended, 0)
+    assert.match(again.lines[0] ?? '', /already here, with the checksum that was asked for/)
+  })
+
+  test('two pods that share a volume fetch once', async (t) => {
+    const directory = await scratch(t)
+    const both = [start(directory, 'large.bin'), start(directory, 'large.bin')]
+    for (const agent of both) assert.equal(await agent.ended, 0, agent.lines.join('\n'))
+    assert.equal(both.filter(({ lines }) => lines.some((line) => line.startsWith('fetching '))).length, 1)
+    assert.ok((await readFile(join(directory, 'model', 'large.bin'))).equals(large))
+  })
+
+  test('an object that is written anew meanwhile is never mixed', async (t) => {
+    const key = 'changing.bin'
+    await s3.put(BUCKET, key, large.subarray(0, 100_000_000))
+    const agent = start(await scratch(t), key, { args: ['--connections', '1'] })
+    await until('a range', () => rangesIn(agent.directory) >= 1 || existsSync(join(agent.directory, key)))
+    await s3.put(BUCKET, key, 'new')
+    assert.equal(await agent.ended, 0, agent.lines.join('\n'))
+    const found = await readFile(join(agent.directory, key))
+    assert.ok(found.equals(Buffer.from('new')) || found.equals(large.subarray(0, 100_000_000)))
+  })
+})
+
+describe('what S3 refuses says why', () => {
+  const wrongKey = { AWS_ACCESS_KEY_ID: 'nobody' }
+  const wrongSecret = { AWS_SECRET_ACCESS_KEY: 'hush-hush' }
+  const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined }
+  const cases = [
+    { name: 'a key that is not there', key: 'nothing', reason: 'ArtifactNotFound', message: /neither an object/ },
+    { name: 'a bucket that is not there', key: 's3://nothing/x', reason: 'ArtifactNotFound', message: /NoSuchBucket/ },
+    { name: 'an access key that nobody knows', key: 'bert', env: wrongKey, reason: 'AccessDenied', message: /Secret/ },
+    { name: 'a wrong secret key', key: 'bert', env: wrongSecret, reason: 'AccessDenied', message: /Secret/ },
+    { name: 'no credentials', key: 'bert', env: none, reason: 'AccessDenied', message: /the pod has no credentials/ },
+  ]
+  for (const { name, key, env, reason, message } of cases) {
+    test(`${name}: ${reason}`, async (t) => {
+      const agent = start(await scratch(t), key, env === undefined ? {} : { env })
+      assert.equal(await agent.ended, 1, agent.lines.join('\n'))
+      const failure = await agent.failure()
+      assert.equal(failure?.reason, reason, failure?.message)
+      assert.match(failure.message, message)
+      assert.ok(!JSON.stringify([failure, agent.lines]).includes('hush'))
+    })
+  }
+})
+
+describe('a volume that is too small', { skip: process.getuid?.() === 0 ? false : 'mounting needs root' }, () => {
+  async function smallVolume(t: TestContext): Promise<string> {
+    const directory = await mkdtemp(join(tmpdir(), 'model-'))
+    const volume = join(directory, 'model')
+    await mkdir(volume)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=50m', 'tmpfs', volume])
+    t.after(async () => {
+      execFileSync('umount', ['-l', volume])
+      await rm(directory, { recursive: true })
+    })
+    return directory
+  }
+
+  test('is found out before anything is fetched', async (t) => {
+    const agent = start(await smallVolume(t), 'large.bin')
+    assert.equal(await agent.ended, 1)
+    const failure = await agent.failure()
+    assert.equal(failure?.reason, 'NoSpace')
+    assert.match(
+      failure.message,
+      /needs 200 MB more, but the volume of \S+ has 52\.\d MB free: give the model's volume/,
+    )
+  })
+
+  test('that others fill meanwhile is found out too', async (t) => {
+    const directory = join(await smallVolume(t), 'model')
+    await writeFile(join(directory, 'other'), Buffer.alloc(30_000_000))
+    // Where the SDK looks for credentials, whatever it is given.
+    Object.assign(process.env, s3.env)
+    const source = await sourceOf(`s3://${BUCKET}/large.bin`, s3.env)
+    const request = { uri: 'x', directory, layout: 'file', connections: 2 } as const
+    const { signal } = new AbortController()
+    const failed = fetchModel(request, { source, log: () => {}, signal, freeBytes: () => Promise.resolve(Infinity) })
+    const failure = await failed.then(
+      () => undefined,
+      (error: unknown) => failureOf(error, directory),
+    )
+    assert.equal(failure?.reason, 'NoSpace', failure?.message)
+  })
+})
