@@ -19,7 +19,7 @@ export interface Program {
 
 export interface LabOptions {
   readonly parallel: number
-  /** How long a plan may take to come to rest; a minute if absent. */
+  /** How long to wait for rest, once everything has been played; a minute if absent. */
   readonly patienceMs?: number
   /** Starts the program under test. */
   readonly start: (program: Program) => Life

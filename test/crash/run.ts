@@ -45,7 +45,7 @@ export interface Lab {
   readonly node: string
   /** The program under test, told to serve one namespace. */
   readonly program: (namespace: string) => Launch
-  /** How long a plan may take to come to rest. */
+  /** How long to wait for rest, once everything has been played. */
   readonly patienceMs: number
   /** Namespaces to delete in the end. */
   readonly namespaces: Set<string>
@@ -75,9 +75,8 @@ export async function runPlan(lab: Lab, scenario: Scenario, { faults, lag }: Fau
   const process = new RestartedProcess(lab.program(namespace), saboteur, lag)
   const failures: string[] = []
   try {
-    const patient = patience(witness, lab.patienceMs)
-    await scenario.play({ client, namespace, world: witness, kubelet, until: patient })
-    await settled({ process, saboteur, scenario, witness }, patient)
+    await scenario.play({ client, namespace, world: witness, kubelet, until: patience(witness) })
+    await settled({ process, saboteur, scenario, witness }, patience(witness, lab.patienceMs))
     await process.stop()
     failures.push(...(await writesAfterRestart(lab.program(namespace), scenario, witness)))
     await caughtUp(client, namespace, kinds, witness)
@@ -100,7 +99,7 @@ export async function runPlan(lab: Lab, scenario: Scenario, { faults, lag }: Fau
 
 const BROKEN = Symbol('a rule is broken')
 
-function patience({ violations }: Witness, patienceMs: number): Patience {
+function patience({ violations }: Witness, patienceMs?: number): Patience {
   return async <T>(what: string, ask: () => T | Promise<T>) => {
     const asked = (): T | Promise<T> | typeof BROKEN => (violations.length > 0 ? BROKEN : ask())
     const answer = await until<T | typeof BROKEN>(what, asked, patienceMs)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { ATTEMPT_LABEL, INDEX_LABEL, JOB_UID_LABEL, ROLE_LABEL } from '../../src/plan/training/names.ts'
 import { Reference, type Trace } from '../crash/differential.ts'
+import { generalOracles } from '../crash/general-oracles.ts'
 import { trainingOracles } from '../crash/training-oracles.ts'
 import type { Sighting, World } from '../crash/witness.ts'
 
@@ -118,6 +119,15 @@ test('T6: checkpoints that are deleted, or would be', () => {
   assert.deepEqual(verdicts(created(claim())), [])
   assert.deepEqual(verdicts(deleted(claim())), ['T6'])
   assert.deepEqual(verdicts(created(claim(controller))), ['T6'])
+})
+
+test('G1: what is left of somebody who is no more', () => {
+  const world = (...objects: readonly KubeObject[]): World => ({ all: () => objects, list: () => [] })
+  const judged = (there: World): string[] => generalOracles.flatMap(({ atRest }) => atRest?.(there) ?? [])
+  assert.deepEqual(judged(world(job({}), pod({ uid: 'a' }))), [])
+  assert.deepEqual(judged(world(pod({ uid: 'a' }))), ['Pod/j-workers-0 outlives its owner'])
+  const adopted = [...controller, { apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }]
+  assert.equal(judged(world(job({}), pod({ uid: 'a', ownerReferences: adopted }))).length, 1)
 })
 
 test('G2 and G3: a child without a parent, a generation that is not there, one that goes back', () => {
