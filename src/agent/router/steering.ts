@@ -24,9 +24,6 @@ export interface Orders {
   readonly tidy: readonly string[]
 }
 
-/** Those kept for the next request. Said because HAProxy 2.6 keeps none for servers that are added live. */
-const CONNECTIONS = 'pool-max-conn 100'
-
 export function ordersToward(route: readonly Destination[], servers: readonly Server[]): Orders {
   const known = new Map(servers.map((server) => [server.name, server]))
   const weightNow = ({ version }: Destination): number | undefined => {
@@ -53,7 +50,7 @@ function presence(destination: Destination, server: Server | undefined): string[
   const { version, ip, port, weight } = destination
   const enable = `enable server ${path(version)}`
   const at = ip.includes(':') ? `[${ip}]` : ip
-  if (!server) return [`add server ${path(version)} ${at}:${port} weight ${weight} ${CONNECTIONS}`, enable]
+  if (!server) return [`add server ${path(version)} ${at}:${port} weight ${weight}`, enable]
   const isThere = server.ip === ip && server.port === port
   return [
     ...(isThere ? [] : [`set server ${path(version)} addr ${ip} port ${port}`]),

@@ -5,7 +5,8 @@
  * - One server per version, weighted round robin: the division is exact, not only likely.
  * - What failed before any answer is tried again, for as long as endpoints of a dead pod may linger, at once with another
  *   version if there is one. Answers are never second-guessed, whatever their status.
- * - A connection to a version is given up now and then, or pods that are added later would never get one.
+ * - Every request has a connection of its own to the version: so requests, not connections, are spread over its pods, new
+ *   pods get their share at once, and a retry is never tied to the connection that failed.
  */
 import { REQUEST_LOG_FORMAT, REQUEST_LOG_PORT, ROUTER_BACKEND } from '../../api/router-wire.ts'
 
@@ -13,9 +14,6 @@ import { REQUEST_LOG_FORMAT, REQUEST_LOG_PORT, ROUTER_BACKEND } from '../../api/
 export const ROUTER_PORT = 8080
 
 export const ROUTER_SOCKET = '/run/router/haproxy.sock'
-
-/** Requests, on average, before a connection to a version is made anew. */
-const REQUESTS_PER_CONNECTION = 100
 
 export interface HaproxySettings {
   readonly port: number
@@ -57,7 +55,7 @@ frontend model
 
 backend ${ROUTER_BACKEND}
   balance roundrobin
-  http-request set-header connection close if { rand(${REQUESTS_PER_CONNECTION}) eq 0 }
+  option http-server-close
 `
 }
 
