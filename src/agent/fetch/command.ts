@@ -8,6 +8,7 @@ import { parseExpected } from './checksum.ts'
 import { failureOf } from './error.ts'
 import { fetchModel, type FetchRequest } from './fetch.ts'
 import { layouts, type LayoutName } from './layout.ts'
+import { relativePath } from './relative-path.ts'
 import { sourceOf } from './sources/source-of.ts'
 
 const flags = {
@@ -53,12 +54,13 @@ function requestOf(given: Values<typeof flags>): FetchRequest {
   const layout = given.layout as LayoutName
   if (!layouts.includes(layout)) throw new UsageError(`--layout is one of ${layouts.join(', ')}`)
   if (layout === 'repository' && !given['model-name']) throw new UsageError('--layout repository needs --model-name')
+  if (given['model-name']?.includes('/')) throw new UsageError('--model-name names a directory: it has no / in it')
   return {
     uri: given.uri,
     directory: given.to,
     layout,
     connections: wholeNumber('connections', given.connections, 1, 64),
-    ...(given['model-name'] !== undefined && { modelName: given['model-name'] }),
+    ...(given['model-name'] !== undefined && { modelName: relativePath(given['model-name']) }),
     ...(given.checksum !== undefined && { checksum: parseExpected(given.checksum) }),
   }
 }

@@ -99,8 +99,7 @@ async function checked(part: Part, file: RemoteFile, job: Download, signal: Abor
     const found = await checksumOfFile(part.path, { algorithm, size }, signal)
     if (found === value) continue
     await part.discard()
-    const whose =
-      value === job.expected?.value ? 'was asked for: correct spec.storage.checksum, or' : 'the server says:'
+    const whose = value === job.expected?.value ? 'was asked for: correct the checksum, or' : 'the server says:'
     throw new FetchError(
       'ChecksumMismatch',
       `${job.source.shown}: ${file.path} has ${algorithm} ${found}, but ${value} ${whose} publish the model again`,

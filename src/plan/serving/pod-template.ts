@@ -12,6 +12,7 @@ import { type Container, type ModelSource, modelSource, type Volume, type Volume
 import { configName, modelLabels, serverLabels, ROLE_LABEL } from './names.ts'
 import { probesOf } from './probes.ts'
 import type { ServedModel, ServedVersion, Variable } from './served-model.ts'
+import { validationCommand } from './validation-command.ts'
 
 export interface PodTemplate {
   readonly metadata: { readonly labels: Record<string, string>; readonly annotations?: Record<string, string> }
@@ -86,24 +87,12 @@ function server(subject: Subject): Container {
   }
 }
 
-/** The script is looked for beside the model first: what belongs to a model travels with it. */
-const RUN_SCRIPT = [
-  'import os, runpy, sys',
-  'script = sys.argv[1]',
-  "home = os.environ['MODEL_PATH']",
-  'home = home if os.path.isdir(home) else os.path.dirname(home)',
-  'beside = os.path.join(home, script)',
-  'path = beside if os.path.exists(beside) else script',
-  'sys.argv = [path]',
-  "runpy.run_path(path, run_name='__main__')",
-].join('\n')
-
 function validation(subject: Subject): Container {
   const { model, version } = subject
   const { script = '', image } = model.validation ?? {}
   return {
     ...container(subject, VALIDATION_CONTAINER, image ?? version.image),
-    command: ['python3', '-c', RUN_SCRIPT, script],
+    command: validationCommand(script),
     // What it printed last says why it failed.
     terminationMessagePolicy: 'FallbackToLogsOnError',
   }
