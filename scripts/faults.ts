@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
   options: {
     parallel: { type: 'string', default: '8' },
     every: { type: 'string', default: '1' },
-    pairs: { type: 'string', default: '20' },
+    pairs: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string' },
   },

@@ -1,4 +1,8 @@
-/** Every read that a pass over a TrainingJob makes. All but the last lines of a failed worker come from memory. */
+/**
+ * Every read that a pass over a TrainingJob makes. All come from memory, but for the last lines of a failed worker, and
+ * for the members of a job that seems to have lost one: caches of two kinds may be behind by different amounts, and a gang
+ * that is restarted by mistake has lost its work.
+ */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
@@ -7,11 +11,12 @@ import type { TrainingConfig } from '../plan/training/config.ts'
 import { needsLog } from '../plan/training/failure.ts'
 import { gpusOf } from '../plan/training/attempt.ts'
 import { unschedulableMessage } from '../plan/training/gpu-supply.ts'
-import { JOB_UID_LABEL, ROLE_LABEL, WORKER, workloadName } from '../plan/training/names.ts'
+import { ROLE_LABEL, WORKER } from '../plan/training/names.ts'
 import type { GpuNode, NodeFacts, TrainingObserved } from '../plan/training/observed.ts'
-import { isControlledBy } from '../runtime/index.ts'
+import { missesMembers } from '../plan/training/scene.ts'
 import { freshSshKeys } from './ssh-keys.ts'
 import { jobKeys, NODE, type TrainingCaches } from './training-caches.ts'
+import { cachedMembers, type Members, type ReadMembers } from './training-members.ts'
 
 /** The last lines of a worker's log, or undefined if they cannot be had. Never throws. */
 export type ReadLog = (pod: Pod) => Promise<string | undefined>
@@ -21,27 +26,34 @@ export interface GatherDeps {
   readonly config: TrainingConfig
   readonly now: number
   readonly readLog: ReadLog
+  readonly readMembers: ReadMembers
 }
 
 /** A failure is explained by one worker; when hundreds fail together, the first few are asked. */
 const MOST_LOGS = 3
 
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
+  const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
+  const observed = missesMembers(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  return {
+    ...observed,
+    logTails: await logTails(job, observed.pods, deps),
+    ...(wantsKeys(job) && { sshKeys: await freshSshKeys() }),
+  }
+}
+
+function withMembers(job: TrainingJob, members: Members, deps: GatherDeps): TrainingObserved {
   const { caches, config, now } = deps
-  const { namespace = '', uid = '' } = job.metadata
-  const pods = caches.pods.byLabel(JOB_UID_LABEL, uid)
-  const workload = caches.workloads.get({ namespace, name: workloadName(job) })
+  const { namespace = '' } = job.metadata
   return {
     job,
     now,
     config,
-    pods,
+    ...members,
     claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
-    nodes: nodesOf(pods, caches),
-    ...(pods.some((pod) => unschedulableMessage(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
-    logTails: await logTails(job, pods, deps),
-    ...(workload && isControlledBy(workload, job) && { workload }),
-    ...(wantsKeys(job) && { sshKeys: await freshSshKeys() }),
+    nodes: nodesOf(members.pods, caches),
+    ...(members.pods.some((pod) => unschedulableMessage(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
+    logTails: new Map(),
   }
 }
 

@@ -25,6 +25,7 @@ import {
 import { factsOf, gatherTraining, type ReadLog } from './gather-training.ts'
 import { readLogTail } from './log-tail.ts'
 import { isRefusal, tellFailure } from './refusal.ts'
+import { liveMembers } from './training-members.ts'
 import { CLAIM, claimKey, jobKeys, NODE, trainingCaches, type TrainingCaches } from './training-caches.ts'
 
 export interface TrainingOptions {
@@ -125,7 +126,13 @@ function finalizer({ client, signal }: ReconcileContext) {
 }
 
 function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, context: ReconcileContext) {
-  return gatherTraining(job, { caches, config, now: manager.clock.now(), readLog: readLog ?? readLogTail(context) })
+  return gatherTraining(job, {
+    caches,
+    config,
+    now: manager.clock.now(),
+    readLog: readLog ?? readLogTail(context),
+    readMembers: liveMembers(context),
+  })
 }
 
 /** A node came, went, or changed its mind about being ready; its heartbeats concern nobody. */

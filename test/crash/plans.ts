@@ -14,7 +14,7 @@ export const errors: Plans = (writes) => each(writes, ERRORS).map((fault) => ({ 
 
 /** A death at every write, after which the program at first does not see what it wrote last. */
 export const staleRestarts: Plans = (writes) =>
-  each(writes, ['unanswered']).flatMap((fault) => [1, 2].map((lag) => ({ faults: [fault], lag })))
+  each(writes, ['unanswered']).map((fault) => ({ faults: [fault], lag: 1 + (fault.write % 2) }))
 
 /** So many pairs of deaths, chosen at random: the second comes while the first is being made good, or later. */
 export function pairsOfDeaths(count: number, random: () => number): Plans {

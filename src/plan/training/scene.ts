@@ -8,6 +8,7 @@ import { isElasticTorch } from './environment/pytorch.ts'
 import type { Member } from './member.ts'
 import { podName, WORKER } from './names.ts'
 import type { TrainingObserved } from './observed.ts'
+import { isFinished } from './state.ts'
 
 export interface Scene {
   readonly observed: TrainingObserved
@@ -68,6 +69,12 @@ export function lostSeats({ job, seats, empty }: Scene): readonly Seat[] {
   const recorded = [workers ?? {}, ...roles].reduce((sum, count) => sum + total(count), 0)
   if (recorded < seats.length || isTrue(conditions, 'Conflict')) return []
   return isElasticTorch(job.spec) ? empty.filter(({ index }) => index === 0) : empty
+}
+
+/** Whether somebody seems to be lost, who may only not be seen: worth a second look. */
+export function missesMembers(observed: TrainingObserved): boolean {
+  const { job } = observed
+  return !isFinished(job) && job.status?.state !== 'Suspending' && lostSeats(sceneOf(observed)).length > 0
 }
 
 interface Counts {
