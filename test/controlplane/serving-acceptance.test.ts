@@ -1,0 +1,100 @@
+/** The manifests that the project began with, applied word for word to a cluster in which the operator runs as a process. */
+import assert from 'node:assert/strict'
+import { basename } from 'node:path'
+import { after, before, test } from 'node:test'
+import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
+import type { ServingStatus } from '../../src/api/modeldeployment-parts.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
+import { Deployment, HorizontalPodAutoscaler, Namespace, Pod, Service } from '../../src/kube/resources.ts'
+import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
+import { installApi, manifestsIn } from '../api.ts'
+import { servingFate } from '../fake-routers.ts'
+import { type FakeNode, fakeNode, Kubelet } from '../kubelet.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
+import { until } from '../until.ts'
+
+const PLACES = ['default', 'ml-models']
+
+let plane: ControlPlane
+let client: Client
+let node: FakeNode
+let operator: OperatorProcess
+let kubelets: Kubelet[]
+
+before(async () => {
+  plane = await startControlPlane()
+  client = createClient(await configFromKubeconfig(plane.kubeconfig))
+  for (const name of PLACES.slice(1))
+    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  await installApi(client)
+  node = await fakeNode(client)
+  kubelets = PLACES.map((namespace) => new Kubelet({ client, namespace, node: node.name, decide: servingFate() }))
+  operator = await startOperatorProcess(plane.kubeconfig)
+})
+
+after(async () => {
+  await operator?.stop()
+  for (const kubelet of kubelets ?? []) await kubelet.stop()
+  await node?.remove()
+  await client?.close()
+  await plane?.stop()
+})
+
+const manifests = await manifestsIn('test/acceptance')
+const models = manifests.filter(({ objects: [first] }) => first?.kind === 'ModelDeployment')
+
+const keyOf = ({ metadata: { namespace = 'default', name } }: KubeObject): Required<ObjectKey> => ({ namespace, name })
+const statusOf = async ({ apiVersion }: KubeObject, key: ObjectKey): Promise<ServingStatus | undefined> =>
+  apiVersion.startsWith('mlops')
+    ? (await client.get(mlopsModelDeployments, key)).status
+    : (await client.get(modelDeployments, key)).status
+
+test('there are ModelDeployments among the manifests', () => assert.equal(models.length, 4))
+
+for (const { file, objects } of models) {
+  const [manifest] = objects as [KubeObject]
+  const key = keyOf(manifest)
+  test(`${basename(file)} is served`, async () => {
+    await plane.kubectl('apply', '-f', file)
+    const served = await until('the model to run', async () => {
+      const status = await statusOf(manifest, key)
+      return status?.phase === 'Running' ? status : undefined
+    })
+    const isReady = served.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True')
+    assert.ok(isReady)
+    await client.get(Deployment, { ...key, name: `${key.name}-deployment` })
+    const { spec } = await client.get(Service, { ...key, name: `${key.name}-service` })
+    const port = spec?.ports?.[0]?.port ?? 0
+    assert.equal(served.url, `http://${key.name}-service.${key.namespace}.svc:${port}`)
+    const shown = await plane.kubectl(
+      'get',
+      `modeldeployments.${manifest.apiVersion.split('/')[0]}`,
+      '-n',
+      key.namespace,
+    )
+    assert.match(shown, new RegExp(`${key.name} .*Running`))
+  })
+}
+
+test('the autoscaler of the first has the bounds that were asked for', async () => {
+  const key = { namespace: 'ml-models', name: 'sentiment-analysis-hpa' }
+  const { spec } = await client.get(HorizontalPodAutoscaler, key)
+  assert.equal(spec?.minReplicas, 2)
+  assert.equal(spec?.maxReplicas, 10)
+  assert.equal(spec?.metrics?.[0]?.resource?.target.averageUtilization, 70)
+})
+
+test('deleted they leave no pods', async () => {
+  for (const { file } of models) await plane.kubectl('delete', '-f', file, '--timeout=60s')
+  await until('no pods', async () => (await client.list(Pod)).items.length === 0)
+})
+
+test('it counts models and validations on /metrics, and stops in order', async () => {
+  const metrics = await (await fetch(`${operator.url}/metrics`)).text()
+  assert.match(metrics, /^model_deployments_created_total 4$/m)
+  assert.match(metrics, /^model_validations_total\{status="succeeded"\} 2$/m)
+  assert.equal(await operator.stop(), 0)
+  assert.doesNotMatch(operator.log(), /"level":"(error|fatal)"/)
+})

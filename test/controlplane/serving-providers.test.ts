@@ -1,0 +1,123 @@
+/** What the cluster has to divide traffic with comes and goes while models are served. On a cluster of its own. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test, type TestContext } from 'node:test'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
+import { keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
+import { Deployment, Service } from '../../src/kube/resources.ts'
+import { DestinationRule, HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
+import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
+import { installApi } from '../api.ts'
+import { FakeGateway } from '../fake-gateway.ts'
+import { type FakeNode, fakeNode } from '../kubelet.ts'
+import { versions } from '../model-deployment.ts'
+import { MODEL, ownNamespace, servingStage, type ServingStage, weightsOf } from '../serving-stage.ts'
+import { installTrafficKinds } from '../traffic-kinds.ts'
+import { until } from '../until.ts'
+
+let plane: ControlPlane
+let cluster: ClientConfig
+let client: Client
+let node: FakeNode
+
+before(async () => {
+  plane = await startControlPlane()
+  cluster = await configFromKubeconfig(plane.kubeconfig)
+  client = createClient(cluster)
+  await installApi(client)
+  node = await fakeNode(client)
+})
+
+after(async () => {
+  await node?.remove()
+  await client?.close()
+  await plane?.stop()
+})
+
+async function stage(t: TestContext, name: string): Promise<ServingStage> {
+  const namespace = await ownNamespace(t, client, name)
+  return servingStage(t, { client, cluster, node: node.name }, { namespace })
+}
+
+const led = ({ becomes }: ServingStage, provider: string, weights: Readonly<Record<string, number>>) =>
+  becomes(`divided ${JSON.stringify(weights)} by ${provider}`, (model) => {
+    const { traffic } = model.status ?? {}
+    const isDivided = JSON.stringify(weightsOf(model)) === JSON.stringify(weights)
+    return traffic?.provider === provider && traffic.previous === undefined && isDivided
+  })
+
+const subsetsOf = ({ spec }: VirtualService) =>
+  Object.fromEntries(
+    spec.http.flatMap(({ route }) => route.map(({ destination, weight }) => [destination.subset, weight])),
+  )
+
+const backendsOf = ({ spec }: HTTPRoute) =>
+  Object.fromEntries(spec.rules.flatMap(({ backendRefs }) => backendRefs.map(({ name, weight }) => [name, weight])))
+
+/** Whoever edits or deletes it: it comes back. */
+async function comesBack(resource: Resource, key: { namespace: string; name: string }, edit: object): Promise<void> {
+  const intact = await client.get(resource, key)
+  const specOf = (object: KubeObject): string => JSON.stringify((object as KubeObject & { spec: unknown }).spec)
+  await client.patch(resource, key, edit)
+  await until(`${resource.kind} to be repaired`, async () => specOf(await client.get(resource, key)) === specOf(intact))
+  await client.delete(resource, keyOf(intact))
+  await until(`${resource.kind} to be back`, async () => specOf(await client.get(resource, key)) === specOf(intact))
+}
+
+describe('what divides the traffic', () => {
+  test('auto: a router where there is nothing else; Istio as soon as it is there, without a restart', async (t) => {
+    const scene = await stage(t, 'istio')
+    const { create, change, get, isGone, namespace: ns } = scene
+    await create({ versions: versions({ v1: 90, v2: 10 }) })
+    await led(scene, 'router', { v1: 90, v2: 10 })
+    await installTrafficKinds(client, [VirtualService, DestinationRule])
+    await led(scene, 'istio', { v1: 90, v2: 10 })
+    assert.deepEqual(subsetsOf(await get(VirtualService, `${MODEL}-vs`)), { v1: 90, v2: 10 })
+    await isGone(Deployment, `${MODEL}-router`)
+    await change({ versions: versions({ v1: 25, v2: 75 }) })
+    await led(scene, 'istio', { v1: 25, v2: 75 })
+    assert.deepEqual(subsetsOf(await get(VirtualService, `${MODEL}-vs`)), { v1: 25, v2: 75 })
+    await comesBack(VirtualService, { namespace: ns, name: `${MODEL}-vs` }, { spec: { hosts: ['elsewhere'] } })
+    await comesBack(DestinationRule, { namespace: ns, name: `${MODEL}-vs` }, { spec: { host: 'elsewhere' } })
+    await change({ versions: versions({ v2: 100 }) })
+    await isGone(Deployment, `${MODEL}-v1`)
+    await change({ traffic: { provider: 'router' } })
+    await led(scene, 'router', { v2: 100 })
+    await isGone(VirtualService, `${MODEL}-vs`)
+    await isGone(DestinationRule, `${MODEL}-vs`)
+  })
+
+  test('gateway: said to be missing, then taken up by it, then left again', async (t) => {
+    const scene = await stage(t, 'gateway')
+    const { create, change, get, becomes, isGone, namespace: ns } = scene
+    const traffic = { provider: 'gateway', gateways: ['public'], hostnames: ['bert.example.com'] }
+    await create({ versions: versions({ v1: 60, v2: 40 }), traffic })
+    await becomes('waiting for the Gateway API', ({ status }) => /gateway/i.test(JSON.stringify(status?.conditions)))
+    await installTrafficKinds(client, [HTTPRoute])
+    const gateway = new FakeGateway(client, ns)
+    t.after(() => gateway.stop())
+    await led(scene, 'gateway', { v1: 60, v2: 40 })
+    assert.deepEqual(backendsOf(await get(HTTPRoute, MODEL)), { [`${MODEL}-v1`]: 60, [`${MODEL}-v2`]: 40 })
+    await comesBack(HTTPRoute, { namespace: ns, name: MODEL }, { spec: { hostnames: ['elsewhere.example.com'] } })
+    await change({ versions: versions({ v1: 0, v2: 100 }) })
+    await led(scene, 'gateway', { v2: 100 })
+    await change({ traffic: { provider: 'replicas', gateways: null, hostnames: null } })
+    await led(scene, 'replicas', { v2: 100 })
+    await isGone(HTTPRoute, MODEL)
+  })
+
+  test('replicas: the number of pods follows the weights', async (t) => {
+    const scene = await stage(t, 'replicas')
+    const { create, change, get, namespace: _ } = scene
+    const scaling = { minReplicas: 4, maxReplicas: 4 }
+    await create({ versions: versions({ v1: 75, v2: 25 }), scaling, traffic: { provider: 'replicas' } })
+    await led(scene, 'replicas', { v1: 75, v2: 25 })
+    const replicas = async () =>
+      Promise.all(['v1', 'v2'].map(async (version) => (await get(Deployment, `${MODEL}-${version}`)).spec?.replicas))
+    assert.deepEqual(await replicas(), [3, 1])
+    const { spec } = await get(Service, `${MODEL}-service`)
+    assert.equal(spec?.selector?.['modeldeployment.ml.example.com/version'], undefined)
+    await change({ versions: versions({ v1: 25, v2: 75 }) })
+    await until('the other way round', async () => (await replicas()).join() === '1,3')
+  })
+})
