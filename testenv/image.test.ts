@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 
-import { buildImage, type ImageSpec } from './image.ts'
+import { buildImage, buildImages, type ImageSpec } from './image.ts'
+import { runCommand } from './command.ts'
 
 const spec: ImageSpec = {
   name: 'test/tiny:1',
@@ -55,4 +56,16 @@ test('of one name, the last few archives stay; other names are left alone', asyn
   for (const text of ['1', '2', '3', '4', '5']) await buildImage({ ...spec, files: { '/version': { text } } })
   const kept = readdirSync(dirname(other.archive)).filter((name) => name.endsWith('.tar'))
   assert.equal(kept.length, 4)
+})
+
+test('images in one archive share their layers and keep their names', async (t) => {
+  emptyCache(t)
+  const archive = await buildImages([spec, { ...spec, name: 'test/other:1', command: ['/app/latest'] }])
+  const manifest = JSON.parse(await runCommand(['tar', '--extract', '--to-stdout', '--file', archive, 'manifest.json']))
+  const [one, other] = manifest as { Config: string; RepoTags: string[]; Layers: string[] }[]
+  assert.deepEqual([one?.RepoTags, other?.RepoTags], [['test/tiny:1'], ['test/other:1']])
+  assert.deepEqual(one?.Layers, other?.Layers)
+  assert.notEqual(one?.Config, other?.Config)
+  const files = (await runCommand(['tar', '--list', '--file', archive])).trim().split('\n')
+  assert.equal(files.length, new Set(files).size)
 })

@@ -47,6 +47,9 @@ export interface Image {
 /** Part of every cache key: raised when the way images are built changes. */
 const BUILDER = 2
 
+/** In characters; names of archives end with it. */
+const KEY_LENGTH = 24
+
 /** Archives of one name that stay in the cache. */
 const KEPT = 3
 
@@ -54,20 +57,27 @@ const KEPT = 3
 const EPOCH = '@0'
 
 export async function buildImage(spec: ImageSpec): Promise<Image> {
-  const archive = archiveOf(spec)
-  if (existsSync(archive)) return { name: spec.name, archive }
-  await buildArchive(spec, archive)
-  await forgetOlder(slugOf(spec))
-  return { name: spec.name, archive }
+  return { name: spec.name, archive: await buildImages([spec]) }
 }
 
-/** Where its archive is, or will be. */
-export function archiveOf(spec: ImageSpec): string {
-  return join(cacheDirectory('images'), `${slugOf(spec)}-${contentKey(spec)}.tar`)
+/** One archive with several images: layers that they share are in it once, and are loaded once. */
+export async function buildImages(specs: readonly ImageSpec[]): Promise<string> {
+  const archive = archiveOf(specs)
+  if (existsSync(archive)) return archive
+  await buildArchive(specs, archive)
+  await forgetOlder(slugOf(specs))
+  return archive
 }
 
-function slugOf({ name }: ImageSpec): string {
-  return name.replaceAll(/[^a-z0-9.]+/g, '-')
+/** Where the archive is, or will be. */
+export function archiveOf(specs: readonly ImageSpec[]): string {
+  const keys = specs.map(contentKey).join(' ')
+  const key = specs.length === 1 ? keys : createHash('sha256').update(keys).digest('hex').slice(0, KEY_LENGTH)
+  return join(cacheDirectory('images'), `${slugOf(specs)}-${key}.tar`)
+}
+
+function slugOf(specs: readonly ImageSpec[]): string {
+  return specs.map(({ name }) => name.replaceAll(/[^a-z0-9.]+/g, '-')).join('+')
 }
 
 /** An image of one's own code is made anew with every change of it; the last few are enough. */
@@ -85,30 +95,35 @@ function contentKey(spec: ImageSpec): string {
   for (const file of Object.values(spec.files ?? {})) {
     if ('copyOf' in file) hash.update(readFileSync(file.copyOf))
   }
-  return hash.digest('hex').slice(0, 24)
+  return hash.digest('hex').slice(0, KEY_LENGTH)
 }
 
-async function buildArchive(spec: ImageSpec, archive: string): Promise<void> {
+async function buildArchive(specs: readonly ImageSpec[], archive: string): Promise<void> {
   const work = await mkdtemp(join(cacheDirectory('images'), '.build-'))
   try {
-    const layers: string[] = []
-    if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
-    if (spec.libraries !== undefined) layers.push(await debianLayer(spec.libraries, 'extract'))
-    if (spec.files !== undefined) {
-      layers.push(await filesLayer(spec.packages === undefined ? spec.files : mergedIntoUsr(spec.files), work))
-    }
-    const digests = await Promise.all(layers.map(sha256))
-    await assemble({ spec, work, layers, digests })
+    const stage = join(work, 'stage')
+    await mkdir(stage)
+    const manifest: ManifestEntry[] = []
+    for (const [index, spec] of specs.entries()) manifest.push(await stageImage(spec, stage, join(work, String(index))))
+    await pack(stage, manifest, join(work, 'image.tar'))
     await rename(join(work, 'image.tar'), archive)
   } finally {
     await rm(work, { recursive: true, force: true })
   }
 }
 
+async function layersOf(spec: ImageSpec, work: string): Promise<string[]> {
+  const layers: string[] = []
+  if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
+  if (spec.libraries !== undefined) layers.push(await debianLayer(spec.libraries, 'extract'))
+  if (spec.files === undefined) return layers
+  return [...layers, await filesLayer(spec.packages === undefined ? spec.files : mergedIntoUsr(spec.files), work)]
+}
+
 async function filesLayer(files: Readonly<Record<string, ImageFile>>, work: string): Promise<string> {
   const root = join(work, 'root')
   for (const [path, file] of Object.entries(files)) await layFile(join(root, path), file)
-  const layer = join(work, 'files.tar')
+  const layer = `${work}.tar`
   await tar(root, layer, ['.'])
   return layer
 }
@@ -129,26 +144,33 @@ async function layFile(target: string, file: ImageFile): Promise<void> {
   await chmod(target, file.mode ?? ('copyOf' in file ? statSync(file.copyOf).mode & 0o777 : 0o644))
 }
 
-interface Assembly {
-  readonly spec: ImageSpec
-  readonly work: string
-  readonly layers: readonly string[]
-  readonly digests: readonly string[]
+/** Of the archive format of `docker save`: a configuration and layers, by their file names. */
+interface ManifestEntry {
+  readonly Config: string
+  readonly RepoTags: readonly string[]
+  readonly Layers: readonly string[]
 }
 
-/** The archive format of `docker save`: a manifest, a configuration, the layers. */
-async function assemble({ spec, work, layers, digests }: Assembly): Promise<void> {
-  const stage = join(work, 'stage')
-  await mkdir(stage)
-  // Not hard links: making one changes the file for whoever packs the same layer at this moment.
-  for (const [index, layer] of layers.entries()) await symlink(layer, join(stage, `${digests[index]}.tar`))
+/** Lays the parts of an image out in the stage; a layer that is there already is the same one. */
+async function stageImage(spec: ImageSpec, stage: string, work: string): Promise<ManifestEntry> {
+  const layers = await layersOf(spec, work)
+  const digests = await Promise.all(layers.map(sha256))
+  const names = digests.map((digest) => `${digest}.tar`)
+  for (const [index, layer] of layers.entries()) {
+    const staged = join(stage, names[index] ?? '')
+    // Not hard links: making one changes the file for whoever packs the same layer at this moment.
+    if (!existsSync(staged)) await symlink(layer, staged)
+  }
   const config = JSON.stringify(imageConfig(spec, digests))
   const configName = `${createHash('sha256').update(config).digest('hex')}.json`
-  const manifest = [{ Config: configName, RepoTags: [spec.name], Layers: digests.map((digest) => `${digest}.tar`) }]
   await writeFile(join(stage, configName), config)
+  return { Config: configName, RepoTags: [spec.name], Layers: names }
+}
+
+async function pack(stage: string, manifest: readonly ManifestEntry[], archive: string): Promise<void> {
   await writeFile(join(stage, 'manifest.json'), JSON.stringify(manifest))
-  const entries = ['manifest.json', configName, ...digests.map((digest) => `${digest}.tar`)]
-  await tar(stage, join(work, 'image.tar'), ['--dereference', ...entries])
+  const parts = manifest.flatMap(({ Config, Layers }) => [Config, ...Layers])
+  await tar(stage, archive, ['--dereference', 'manifest.json', ...new Set(parts)])
 }
 
 function imageConfig(spec: ImageSpec, digests: readonly string[]): object {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { haproxyImage } from '../../../images/haproxy.ts'
 import { modelServerImage } from '../../../images/model-server.ts'
@@ -7,31 +7,42 @@ import { trainerImage } from '../../../images/trainer.ts'
 import { controlPlaneAssets, nodeAssets } from '../../../testenv/assets.ts'
 import { provideBinaries } from '../../../testenv/binaries.ts'
 import { loadImage } from '../../../testenv/container-runtime.ts'
-import { archiveOf, buildImage, type ImageSpec } from '../../../testenv/image.ts'
+import { archiveOf, buildImages, type ImageSpec } from '../../../testenv/image.ts'
 import type { Demo } from '../demo.ts'
 import { localCluster } from '../local-cluster.ts'
 import type { Stage } from '../stage.ts'
 
-const all = (): ImageSpec[] => [operatorImage(), haproxyImage(), trainerImage(), modelServerImage()]
+interface Bundle {
+  readonly title: string
+  readonly specs: readonly ImageSpec[]
+}
+
+/** Those made of the same large layer travel together. */
+const bundles = (): Bundle[] => [
+  { title: 'operator', specs: [operatorImage()] },
+  { title: 'router', specs: [haproxyImage()] },
+  { title: 'trainer and model server, with PyTorch', specs: [trainerImage(), modelServerImage()] },
+]
 
 /** Images from the files of the repository, into the cluster's own store: there is no registry. */
 export const images: Stage = {
   title: 'Images: operator, trainer, model server, router',
 
   async isDone(demo) {
-    return all().every((spec) => isLoaded(demo, spec))
+    return bundles().every((bundle) => isLoaded(demo, bundle))
   },
 
   async run(demo) {
     const binaries = await provideBinaries([...controlPlaneAssets, ...nodeAssets])
-    for (const spec of all().filter((one) => !isLoaded(demo, one))) {
+    for (const bundle of bundles().filter((one) => !isLoaded(demo, one))) {
       demo.signal.throwIfAborted()
-      demo.terminal.live(`${spec.name}: is being made`)
-      const image = await buildImage(spec)
-      demo.terminal.live(`${spec.name}: is being loaded`)
-      await loadImage(binaries, runDirectory(demo), image)
-      writeFileSync(noteOf(demo, spec), image.archive)
-      demo.terminal.line(spec.name)
+      const names = bundle.specs.map(({ name }) => name).join(', ')
+      demo.terminal.live(`${names}: being made`)
+      const archive = await buildImages(bundle.specs)
+      demo.terminal.live(`${names}: being loaded, ${(statSync(archive).size / 1e6).toFixed(0)} MB`)
+      await loadImage(binaries, runDirectory(demo), { name: names, archive })
+      writeFileSync(noteOf(demo, bundle), archive)
+      demo.terminal.line(`${bundle.title}: ready`)
     }
   },
 }
@@ -43,11 +54,11 @@ function runDirectory({ settings }: Demo): string {
 }
 
 /** containerd keeps what it was given; the note says which build that was. */
-function noteOf(demo: Demo, { name }: ImageSpec): string {
-  return join(runDirectory(demo), `loaded-${name.replaceAll(/[^a-z0-9.]+/g, '-')}`)
+function noteOf(demo: Demo, { title }: Bundle): string {
+  return join(runDirectory(demo), `loaded-${title.replaceAll(/[^a-z]+/gi, '-')}`)
 }
 
-function isLoaded(demo: Demo, spec: ImageSpec): boolean {
-  const note = noteOf(demo, spec)
-  return existsSync(note) && readFileSync(note, 'utf8') === archiveOf(spec)
+function isLoaded(demo: Demo, bundle: Bundle): boolean {
+  const note = noteOf(demo, bundle)
+  return existsSync(note) && readFileSync(note, 'utf8') === archiveOf(bundle.specs)
 }

@@ -48,7 +48,7 @@ const key = { namespace: NAMESPACE, name: NAME }
 
 /** An image of the same name may have changed since: pods of another build are replaced. */
 function build(): Record<string, string> {
-  return { [BUILD]: basename(archiveOf(operatorImage())) }
+  return { [BUILD]: basename(archiveOf([operatorImage()])) }
 }
 
 async function deployed(demo: Demo): Promise<Deployment | undefined> {
