@@ -21,11 +21,9 @@ interface Mutant {
 
 const noFault: Plans = () => []
 
-/** A death at every deletion of a pod. */
-const deathsAtDeletions: Plans = (writes) =>
-  writes.flatMap((write, index): FaultPlan[] =>
-    write.startsWith('delete pods/') ? [{ faults: [{ write: index + 1, mode: 'answered' }] }] : [],
-  )
+/** A death at the deletion of a pod: the first, or the second. */
+const deathsAtDeletions: Plans = () =>
+  [1, 2].map((write): FaultPlan => ({ faults: [{ write, of: 'delete pods/', mode: 'answered' }] }))
 
 const mutants: readonly Mutant[] = [
   {

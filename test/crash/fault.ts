@@ -15,6 +15,8 @@ export type Failure = (typeof ERRORS)[number]
 export interface Fault {
   /** Counted from 1, over all lives of the program, repetitions included. */
   readonly write: number
+  /** How the writes begin that are counted, such as `delete pods/`; all are, if absent. */
+  readonly of?: string
   readonly mode: Death | Failure
 }
 
@@ -27,6 +29,6 @@ export interface FaultPlan {
 export const isDeath = (mode: Fault['mode']): mode is Death => (DEATHS as readonly string[]).includes(mode)
 
 export function describePlan({ faults, lag }: FaultPlan): string {
-  const at = faults.map(({ write, mode }) => `write ${write} ${mode}`).join(', ')
+  const at = faults.map(({ write, of = 'write', mode }) => `${of} ${write} ${mode}`).join(', ')
   return lag === undefined ? at : `${at}, then ${lag} behind`
 }

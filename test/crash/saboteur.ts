@@ -57,8 +57,10 @@ export class Saboteur {
   #modeFor(call: Call): Fault['mode'] | undefined {
     if (!isCounted(call)) return undefined
     this.#onWrite(call)
-    this.attempts.push([call.verb, `${call.resource?.plural}/${call.name}`, call.subresource].filter(Boolean).join(' '))
-    const index = this.#faults.findIndex(({ write }) => write === this.attempts.length)
+    const name = [call.verb, `${call.resource?.plural}/${call.name}`, call.subresource].filter(Boolean).join(' ')
+    this.attempts.push(name)
+    const count = (of: string): number => this.attempts.filter((attempt) => attempt.startsWith(of)).length
+    const index = this.#faults.findIndex(({ write, of = '' }) => name.startsWith(of) && write === count(of))
     return index < 0 ? undefined : this.#faults.splice(index, 1)[0]?.mode
   }
 }
