@@ -12,6 +12,8 @@ import { parseArgs } from 'node:util'
 import { campaign } from '../test/crash/campaign.ts'
 import { deaths, errors, pairsOfDeaths, type Plans, seeded, slice, staleRestarts } from '../test/crash/plans.ts'
 import type { Lab, Scenario } from '../test/crash/run.ts'
+import { servingLab } from '../test/crash/serving-lab.ts'
+import { servingScenarios } from '../test/crash/serving-scenarios.ts'
 import { trainingLab } from '../test/crash/training-lab.ts'
 import { trainingScenarios } from '../test/crash/training-scenarios.ts'
 import { startControlPlane } from '../testenv/control-plane.ts'
@@ -42,7 +44,10 @@ const wantedKinds = Object.entries(kinds).filter(([kind]) => values.only === und
 const workloads: readonly {
   readonly open: (kubeconfig: string, options: { parallel: number }) => Promise<Lab & { close(): Promise<void> }>
   readonly scenarios: readonly Scenario[]
-}[] = [{ open: trainingLab, scenarios: trainingScenarios }]
+}[] = [
+  { open: trainingLab, scenarios: trainingScenarios },
+  { open: servingLab, scenarios: servingScenarios },
+]
 
 const totals = { plans: 0, deaths: 0, violations: 0 }
 

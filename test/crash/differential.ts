@@ -14,8 +14,9 @@ export interface Trace {
 
 /** Differs from run to run by nature, whatever the program does. */
 const VOLATILE = /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b/
-/** What the Job controller, the scheduler and the kubelet say, when they get round to it. */
-const FOREIGN = /^(Job|Pod)\/[^.]*\.(status|metadata\.finalizers)\./
+/** What Kubernetes' own controllers and the kubelet say, when they get round to it. */
+const FOREIGN =
+  /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],

@@ -109,7 +109,9 @@ export class Witness implements World {
   }
 }
 
-/** `Kind/name`; where the server chose the name, what it was given to choose from. */
+/** `Kind/name`; where the server chose the name, what it was given to choose from, but for digests of what it was told. */
 export function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.generateName === undefined ? metadata.name : `${metadata.generateName}*`}`
+  const name = metadata.generateName === undefined ? metadata.name : `${metadata.generateName}*`
+  const digest = metadata.labels?.['pod-template-hash']
+  return `${kind}/${digest === undefined ? name : name.replace(digest, '<digest>')}`
 }
