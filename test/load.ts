@@ -16,19 +16,21 @@ export interface LoadOptions {
   readonly body?: string
   /** What to make of an answer; the whole of it if absent. */
   readonly read?: (text: string) => string
+  /** Sends once more what got no answer because a kept connection was closed meanwhile, as clients do. */
+  readonly again?: boolean
   /** Called with the number of requests that have ended. */
   readonly progress?: (ended: number) => void
 }
 
 export async function load(url: string, options: LoadOptions): Promise<LoadResult> {
-  const { requests, connections = 16, path = '/', body, read = (text) => text, progress } = options
+  const { requests, connections = 16, path = '/', body, read = (text) => text, again = false, progress } = options
   const dispatcher = new Agent({ connections, pipelining: 1 })
   const answers = new Map<string, number>()
   const failures: string[] = []
   let begun = 0
   let ended = 0
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
-  const one = async (): Promise<void> => {
+  const one = async (isAgain = false): Promise<void> => {
     try {
       const call = { dispatcher, headers, ...(body === undefined ? {} : { method: 'POST' as const, body }) }
       const response = await request(`${url}${path}`, call)
@@ -37,6 +39,7 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
       if (answer === undefined) failures.push(String(response.statusCode))
       else answers.set(answer, (answers.get(answer) ?? 0) + 1)
     } catch (error) {
+      if (again && !isAgain) return one(true)
       failures.push(error instanceof Error ? error.message : String(error))
     }
   }

@@ -89,6 +89,7 @@ function haproxy({ config }: TrafficTarget): PodSpec['containers'][number] {
     command: ['haproxy', '-db', '-f', `${CONFIG_DIRECTORY}/${HAPROXY_FILE}`],
     ports: [{ name: 'http', containerPort: ROUTER_PORT, protocol: 'TCP' }],
     resources: config.routerResources,
+    livenessProbe: { tcpSocket: { port: 'http' }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
     lifecycle: { preStop: { exec: { command: ['sh', '-c', leave] } } },
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
@@ -98,7 +99,10 @@ function haproxy({ config }: TrafficTarget): PodSpec['containers'][number] {
   }
 }
 
-/** Ready once HAProxy divides the traffic as the route says: until then the pod gets none. */
+/**
+ * Ready once HAProxy divides the traffic as the route says: until then the pod gets none. Restarting the agent costs no
+ * request: HAProxy goes on without it.
+ */
 function agent({ config }: TrafficTarget): PodSpec['containers'][number] {
   return {
     name: 'agent',
@@ -114,6 +118,12 @@ function agent({ config }: TrafficTarget): PodSpec['containers'][number] {
     ],
     ports: [{ name: 'report', containerPort: REPORT_PORT, protocol: 'TCP' }],
     resources: config.routerResources,
+    livenessProbe: {
+      httpGet: { path: '/healthz', port: 'report' },
+      periodSeconds: 10,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
     readinessProbe: {
       httpGet: { path: '/readyz', port: 'report' },
       periodSeconds: 1,
