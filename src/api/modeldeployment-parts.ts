@@ -44,6 +44,15 @@ export const versionName = (description: string, options: { readonly default?: s
   })
 
 /** Where a model may come from, as a user writes it. Credentials in it would be for everybody to read. */
+export const modelChecksum = text({
+  description:
+    'What the model has to hash to, of those that are fetched: the SHA-256 of a single file, or of the sha256sum listing of several. ' +
+    'A model that is something else is not served.',
+  pattern: '^sha256:[0-9a-f]{64}$',
+  maxLength: 71,
+  examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+})
+
 export const modelPath = text({
   description:
     'Where the model artifacts are: an s3, gs, http, https or hf (owner/model) URI; pvc://claim/path; or an absolute path inside the image.',

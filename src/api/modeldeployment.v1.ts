@@ -5,6 +5,7 @@ import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
 import {
   MAX_VERSIONS,
+  modelChecksum,
   modelPath,
   type ServingStatus,
   servingColumns,
@@ -37,6 +38,7 @@ const version = object(
       examples: [100],
     }),
     modelPath,
+    checksum: optional(modelChecksum),
     image: optional(
       servingImage('Image of this version, where it differs from spec.image.', 'my-registry/sentiment-model:v2.0.0'),
     ),

@@ -1,6 +1,6 @@
 /** A model on its way from a real S3 server into pods of a real kubelet, and what its status says when it does not arrive. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -66,14 +66,14 @@ async function stage(t: TestContext) {
   return {
     key,
     pods: async (): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items,
-    deploy: (modelPath: string, scaling: object) =>
+    deploy: (modelPath: string, scaling: object, checksum?: string) =>
       client.create(
         modelDeployments,
         modelDeployment(namespace, 'bert', {
           runtime: 'files',
           image: TOOLBOX,
           resources: SMALL,
-          versions: [{ name: 'v1', weight: 100, modelPath }],
+          versions: [{ name: 'v1', weight: 100, modelPath, checksum }],
           scaling,
           storage: { secretName: 's3' } as NonNullable<ModelDeployment['spec']['storage']>,
         }),
@@ -117,7 +117,9 @@ describe('a model from S3', { concurrency: true }, () => {
   test('is served as it is, and by more pods when they are busy', async (t) => {
     const { key, deploy, becomes, pods } = await stage(t)
     const began = Date.now()
-    await deploy(`s3://${BUCKET}/bert/weights.bin`, { minReplicas: 1, maxReplicas: 2, targetCPUUtilization: 50 })
+    const scaling = { minReplicas: 1, maxReplicas: 2, targetCPUUtilization: 50 }
+    const checksum = `sha256:${createHash('sha256').update(weights).digest('hex')}`
+    await deploy(`s3://${BUCKET}/bert/weights.bin`, scaling, checksum)
     const model = await becomes('Running', ({ status }) => status?.phase === 'Running')
     t.diagnostic(`running ${((Date.now() - began) / 1_000).toFixed(1)} s after it was created`)
     assert.equal(model.status?.url, `http://bert-service.${key.namespace}.svc:8080`)

@@ -76,7 +76,8 @@ interface Onto {
 /** Each artifact has a directory of its own, so that a new one never disturbs pods that serve the last. */
 function ontoClaim(model: ServedModel, { version, config, claim }: Onto): ModelSource {
   const { mountPath, layout } = model.server.model
-  const subPath = `${model.modelName.replaceAll(/[^A-Za-z0-9-]/g, '-')}-${fingerprint(`${version.uri} ${layout}`)}`
+  const artifact = fingerprint([version.uri, layout, version.checksum].join(' '))
+  const subPath = `${model.modelName.replaceAll(/[^A-Za-z0-9-]/g, '-')}-${artifact}`
   const place = { mount: { name: VOLUME, mountPath: CACHE_DIRECTORY }, directory: `${CACHE_DIRECTORY}/${subPath}` }
   return {
     path: pathOf(model, version),
@@ -91,10 +92,11 @@ interface Place {
   readonly directory: string
 }
 
-function fetching(model: ServedModel, { uri }: ServedVersion, { mount, directory }: Place) {
+function fetching(model: ServedModel, { uri, checksum }: ServedVersion, { mount, directory }: Place) {
   const { layout } = model.server.model
   const shape = layout === 'repository' ? [`--layout=${layout}`, `--model-name=${model.modelName}`] : []
-  return { args: ['agent', 'fetch', `--uri=${uri}`, `--to=${directory}`, ...shape], volumeMounts: [mount] }
+  const content = checksum === undefined ? [] : [`--checksum=${checksum}`]
+  return { args: ['agent', 'fetch', `--uri=${uri}`, `--to=${directory}`, ...shape, ...content], volumeMounts: [mount] }
 }
 
 function fetchContainer({ storage }: ServedModel, config: ServingConfig): Container {

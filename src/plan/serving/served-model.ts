@@ -25,6 +25,8 @@ export interface ServedVersion {
   readonly weight: number
   /** Where the model is: a URI, or a path inside the image. */
   readonly uri: string
+  /** What it has to hash to. */
+  readonly checksum?: string
   readonly image: string
   readonly resources?: ComputeResources
   readonly scaling: VersionScaling
@@ -106,6 +108,7 @@ function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): S
         name: version.name,
         weight: version.weight,
         uri: version.modelPath,
+        ...(version.checksum !== undefined && { checksum: version.checksum }),
         image: version.image ?? image ?? server.image,
         ...(own && { resources: own }),
         scaling: bounded({ ...scaling, ...version.scaling }),
