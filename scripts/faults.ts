@@ -10,7 +10,7 @@
  */
 import { parseArgs } from 'node:util'
 import { campaign } from '../test/crash/campaign.ts'
-import { deaths, errors, pairsOfDeaths, type Plans, seeded, slice, staleRestarts } from '../test/crash/plans.ts'
+import { deaths, errors, pairsOfDeaths, type Plans, slice, staleRestarts } from '../test/crash/plans.ts'
 import type { Lab, Scenario } from '../test/crash/run.ts'
 import { servingLab } from '../test/crash/serving-lab.ts'
 import { servingScenarios } from '../test/crash/serving-scenarios.ts'
@@ -30,10 +30,9 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-const random = seeded(Number(values.seed))
 const kinds: Readonly<Record<string, Plans>> = {
   deaths,
-  pairs: pairsOfDeaths(Number(values.pairs), random),
+  pairs: pairsOfDeaths(Number(values.pairs), Number(values.seed)),
   stale: staleRestarts,
   errors,
 }

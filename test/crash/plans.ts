@@ -9,16 +9,25 @@ const each = (writes: readonly string[], modes: readonly Fault['mode'][]): Fault
 /** A death at every write, in every way. */
 export const deaths: Plans = (writes) => each(writes, DEATHS).map((fault) => ({ faults: [fault] }))
 
-/** An error of the server at every write, of every kind, once. */
-export const errors: Plans = (writes) => each(writes, ERRORS).map((fault) => ({ faults: [fault] }))
+/** Far enough apart that what one error led to is over when the next one comes. */
+const STRIDE = 5
+
+/** An error of the server at every write, of every kind, once; several in one plan, since the program lives on. */
+export const errors: Plans = (writes) =>
+  ERRORS.flatMap((mode) =>
+    Array.from({ length: Math.min(STRIDE, writes.length) }, (_, offset) => ({
+      faults: each(writes, [mode]).filter(({ write }) => write % STRIDE === offset),
+    })),
+  )
 
 /** A death at every write, after which the program at first does not see what it wrote last. */
 export const staleRestarts: Plans = (writes) =>
   each(writes, ['unanswered']).map((fault) => ({ faults: [fault], lag: 1 + (fault.write % 2) }))
 
-/** So many pairs of deaths, chosen at random: the second comes while the first is being made good, or later. */
-export function pairsOfDeaths(count: number, random: () => number): Plans {
+/** So many pairs of deaths, chosen at random, the same ones for the same seed: the second comes while the first is being made good, or later. */
+export function pairsOfDeaths(count: number, seed: number): Plans {
   return (writes) => {
+    const random = seeded(seed)
     const pick = <T>(choices: readonly T[]): T => choices[Math.floor(random() * choices.length)] as T
     const points = each(writes, DEATHS)
     return Array.from({ length: count }, () => {
@@ -36,7 +45,7 @@ export function slice(plans: Plans, { every, from = 0 }: { readonly every: numbe
 }
 
 /** Numbers that are the same for the same seed. */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0
