@@ -62,8 +62,9 @@ test-faults: setup ## Crash the operator at every write of every workload and ch
 	$(NODE) scripts/faults.ts
 
 .PHONY: bench
-bench: setup ## Count the writes of 1,000 training jobs, and compare their time with the same writes sent raw
+bench: setup ## Count the writes of 1,000 training jobs and of 500 models, and compare their time with the same writes sent raw
 	$(NODE) scripts/bench.ts
+	$(NODE) scripts/bench-serving.ts
 
 .PHONY: manifests
 manifests: generate ## The same as generate

@@ -5,6 +5,7 @@
  * Usage: scripts/bench.ts [JOBS] [WORKERS] [ROUNDS]      1000 4 5 if not told; the jobs are divided among the rounds
  */
 import { startControlPlane } from '../testenv/control-plane.ts'
+import { median } from './bench/median.ts'
 import { measure, type Measurement, type OperatorRound, type Sizes } from './bench/measure.ts'
 
 const [jobs = 1_000, workers = 4, rounds = 5] = process.argv.slice(2).map(Number)
@@ -38,12 +39,6 @@ const spread = (seconds: readonly number[]): string => seconds.map((one) => `${o
 
 const podsPerSecond = (done: readonly OperatorRound[]): string =>
   ((sizes.jobs * workers) / median(done.map(({ seconds }) => seconds))).toFixed(0)
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  const [low, high] = [Math.floor((sorted.length - 1) / 2), Math.ceil((sorted.length - 1) / 2)]
-  return ((sorted[low] ?? 0) + (sorted[high] ?? 0)) / 2
-}
 
 const plane = await startControlPlane()
 try {

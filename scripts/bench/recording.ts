@@ -1,5 +1,5 @@
 /**
- * The writes that one job costs, recorded from an operator at work, so that the same can be sent again without one:
+ * The writes that one object costs, recorded from an operator at work, so that the same can be sent again without one:
  * what the operator takes beyond that is its own.
  */
 import { trainingJobs } from '../../src/api/kinds.ts'
@@ -22,17 +22,23 @@ export interface Recording {
   readonly uid: string
 }
 
-/** Lets an operator serve one job until all of its pods exist and its status says so. */
-export async function record(cluster: ClientConfig, namespace: string, manifest: Manifest): Promise<Recording> {
+/** Notes every write that passes it, events aside. */
+export function recorder(): { readonly calls: readonly Call[]; readonly interceptor: Interceptor } {
   const calls: Call[] = []
-  const recorder: Interceptor = (call, next) => {
+  const interceptor: Interceptor = (call, next) => {
     const isOwn = !['get', 'list', 'watch'].includes(call.verb) && call.resource?.plural !== 'events'
     const { signal: _ended, ...recorded } = call
     if (isOwn && call.attempt === 1) calls.push(recorded)
     return next(call)
   }
+  return { calls, interceptor }
+}
+
+/** Lets an operator serve one job until all of its pods exist and its status says so. */
+export async function record(cluster: ClientConfig, namespace: string, manifest: Manifest): Promise<Recording> {
+  const { calls, interceptor } = recorder()
   const client = createClient(cluster)
-  const operator = startOperator({ cluster, namespace, interceptors: [recorder] })
+  const operator = startOperator({ cluster, namespace, interceptors: [interceptor] })
   const name = 'recorded'
   const { metadata, spec } = await client.create(trainingJobs, manifest(namespace, name))
   await until('all pods of the recorded job', async () => {
@@ -45,24 +51,26 @@ export async function record(cluster: ClientConfig, namespace: string, manifest:
   return { calls, namespace, name, uid: metadata.uid ?? '' }
 }
 
-/** Sends the recorded writes for another job, in the recorded order, those of one kind side by side as the operator does. */
-export async function replay(client: Client, recording: Recording, job: TrainingJob): Promise<void> {
-  let { resourceVersion } = job.metadata
-  for (const run of runsOfOneKind(recording.calls)) {
-    const answers = await Promise.all(run.map((call) => send(client, rewritten(call, recording, job, resourceVersion))))
-    const own = answers.find(({ kind }) => kind === job.kind)
+/** Sends the recorded writes for another owner, in the recorded order, those of one kind side by side as the operator does. */
+export async function replay(client: Client, recording: Recording, owner: KubeObject): Promise<void> {
+  let { resourceVersion } = owner.metadata
+  for (const run of runsOfOneKind(recording.calls, owner.kind)) {
+    const answers = await Promise.all(
+      run.map((call) => send(client, rewritten(call, recording, owner, resourceVersion))),
+    )
+    const own = answers.find(({ kind }) => kind === owner.kind)
     resourceVersion = own?.metadata.resourceVersion ?? resourceVersion
   }
 }
 
-function rewritten(call: Call, from: Recording, { metadata }: TrainingJob, resourceVersion?: string): Call {
+function rewritten(call: Call, from: Recording, { kind, metadata }: KubeObject, resourceVersion?: string): Call {
   const renamed = (text: string): string =>
     text
       .replaceAll(from.namespace, metadata.namespace ?? '')
       .replaceAll(from.name, metadata.name)
       .replaceAll(from.uid, metadata.uid ?? '')
   const object = JSON.parse(renamed(call.body ?? '')) as KubeObject
-  const isOwn = call.resource?.kind === 'TrainingJob'
+  const isOwn = call.resource?.kind === kind
   const body = JSON.stringify(isOwn ? withVersion(object, resourceVersion) : remarked(object))
   return { ...call, path: renamed(call.path), body }
 }
@@ -80,7 +88,7 @@ function withVersion(object: KubeObject, resourceVersion: string | undefined): K
   return { ...object, metadata: { ...object.metadata, ...(resourceVersion !== undefined && { resourceVersion }) } }
 }
 
-async function send(client: Client, { method, path, body = '', contentType }: Call): Promise<TrainingJob> {
+async function send(client: Client, { method, path, body = '', contentType }: Call): Promise<KubeObject> {
   const [bare = '', query = ''] = path.split('?')
   const answer = await client.request({
     method,
@@ -89,14 +97,15 @@ async function send(client: Client, { method, path, body = '', contentType }: Ca
     body: JSON.parse(body) as unknown,
     ...(contentType !== undefined && { contentType }),
   })
-  return answer as TrainingJob
+  return answer as KubeObject
 }
 
-function runsOfOneKind(calls: readonly Call[]): Call[][] {
+/** Writes of the owner itself go one by one. */
+function runsOfOneKind(calls: readonly Call[], owner: string): Call[][] {
   const runs: Call[][] = []
   for (const call of calls) {
     const run = runs.at(-1)
-    const isSame = run?.[0]?.resource?.plural === call.resource?.plural && call.resource?.kind !== 'TrainingJob'
+    const isSame = run?.[0]?.resource?.plural === call.resource?.plural && call.resource?.kind !== owner
     if (run && isSame) run.push(call)
     else runs.push([call])
   }
