@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { sharedCluster } from '../cluster.ts'
 import { campaign } from '../crash/campaign.ts'
-import { deaths, slice } from '../crash/plans.ts'
+import { deaths, errors, pairsOfDeaths, type Plans, slice, staleRestarts } from '../crash/plans.ts'
 import { trainingLab } from '../crash/training-lab.ts'
 import { trainingScenarios } from '../crash/training-scenarios.ts'
 
@@ -22,4 +22,19 @@ describe('the operator is killed at a write and started again', { concurrency: t
       assert.deepEqual(violations, [])
     })
   }
+})
+
+/** A few of each other kind, in the life that has the most to lose. */
+const others: Plans = (writes) => [
+  ...pairsOfDeaths(1, writes.length)(writes),
+  ...slice(staleRestarts, { every: writes.length, from: 7 })(writes),
+  ...slice(errors, { every: 11 })(writes),
+]
+
+test('two deaths, a restart with a look at the past, errors of the server', async (t) => {
+  const scenario = trainingScenarios.find(({ name }) => name === 'fail, restart, complete')
+  assert.ok(scenario)
+  const { plans, deaths: died, violations } = await campaign(lab, scenario, others)
+  t.diagnostic(`${plans} plans, ${died} deaths, ${violations.length} violations`)
+  assert.deepEqual(violations, [])
 })
