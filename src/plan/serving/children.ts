@@ -9,7 +9,7 @@ import { autoscaler, budget } from './scale.ts'
 import type { Scene } from './scene.ts'
 import { modelService, versionService } from './services.ts'
 import { isWanted, type State, type VersionState } from './state.ts'
-import { keyOfChild } from './way.ts'
+import { keyOfChild, serviceOf } from './way.ts'
 
 export interface Children {
   readonly apply: readonly KubeObject[]
@@ -24,6 +24,7 @@ export function childrenOf(scene: Scene, state: State): Children {
   const staying = state.versions.filter(({ retirement }) => !retirement.isOver)
   const written = staying.filter(({ isWritten }) => isWritten)
   const version = (object: (one: VersionState) => readonly KubeObject[]) => written.flatMap(object)
+  const entrance = serviceOf(scene)
   const routes = ways.flatMap(({ rendered }) => rendered.apply)
   const apply = [
     ...configMaps(model),
@@ -33,10 +34,11 @@ export function childrenOf(scene: Scene, state: State): Children {
     ...version((one) => (one.isAutoscaled ? autoscaler(model, one.version, observed.config) : [])),
     ...version((one) => budget(model, one.version)),
     ...staying.flatMap(({ validation }) => validation?.job ?? []),
+    // While nobody is ready, traffic stays where it is.
     ...(weights ? routes : []),
-    modelService(model, way.rendered),
+    ...(weights || !entrance ? [modelService(model, way.rendered)] : []),
   ]
-  const kept = new Set([...apply, ...routes].map(keyOfChild))
+  const kept = new Set([...apply, ...routes, ...(entrance ? [entrance] : [])].map(keyOfChild))
   for (const one of staying) for (const key of keysOf(scene, one)) kept.add(key)
   return {
     apply,

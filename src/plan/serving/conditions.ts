@@ -5,6 +5,7 @@ import type { ServingStatus } from '../../api/modeldeployment-parts.ts'
 import type { Trouble } from '../pod-trouble.ts'
 import { reasonWord } from '../reason-word.ts'
 import type { Scene } from './scene.ts'
+import { isPodReady } from './trouble.ts'
 import { sizeTold, type State, type VersionState } from './state.ts'
 import { availableOf, isReady, isRolling } from './version.ts'
 import { isSameDivision } from './weights.ts'
@@ -63,28 +64,35 @@ export function problemOf(state: State): Trouble | undefined {
   return unavailable === undefined ? undefined : { reason: 'ProviderUnavailable', message: unavailable }
 }
 
-/**
- * Requests are answered: the way that the Service leads to is seen to send them to a version that can take them. A
- * way that cannot be seen for a moment does not take back what was seen before.
- */
-function readyOf({ known }: Scene, state: State): Finding {
-  const { way, weights, told } = state.routing
-  const seen = way.name === 'direct' ? told : way.inEffect
+/** Requests are answered: the way that the Service leads to sends them to a version that can take them. */
+function readyOf(scene: Scene, state: State): Finding {
+  const { way, told } = state.routing
   const serving = state.versions.filter(({ version }) => isReady(version) && (told.get(version.name) ?? 0) > 0)
-  const isSeen = seen
-    ? serving.some(({ version }) => (seen.get(version.name) ?? 0) > 0)
-    : isTrue(known.conditions, 'Ready')
-  if (serving.length > 0 && isSeen) return { holds: true, reason: 'Serving', message: serving.map(account).join('; ') }
+  if (serving.length > 0) {
+    if (isSeen(scene, state, serving))
+      return { holds: true, reason: 'Serving', message: serving.map(account).join('; ') }
+    return {
+      holds: false,
+      reason: 'RouteNotInEffect',
+      message: `${way.name} does not send requests to the versions yet`,
+    }
+  }
   const problem = problemOf(state)
-  if (serving.length > 0)
-    return { holds: false, reason: 'RouteNotInEffect', message: `${way.name} is not in effect yet` }
   if (problem) return { holds: false, ...problem }
-  const what = weights ? 'pods' : 'a ready pod'
   return {
     holds: false,
     reason: 'Starting',
-    message: `waiting for ${what}: ${wantedOf(state).map(account).join('; ')}`,
+    message: `waiting for a ready pod: ${wantedOf(state).map(account).join('; ')}`,
   }
+}
+
+/** A way that cannot be seen for a moment does not take back what was seen before, unless nobody is there at all. */
+function isSeen({ known, observed }: Scene, { routing }: State, serving: readonly VersionState[]): boolean {
+  const { way, told } = routing
+  const seen = way.name === 'direct' ? told : way.inEffect
+  if (seen) return serving.some(({ version }) => (seen.get(version.name) ?? 0) > 0)
+  const isThere = way.name !== 'router' || observed.traffic.routerPods.some(isPodReady)
+  return isThere && isTrue(known.conditions, 'Ready')
 }
 
 /** `v1 serves with 2 of 3 pods` */

@@ -41,8 +41,9 @@ const surge = (inPlace: boolean) => (inPlace ? { maxSurge: 0, maxUnavailable: 1 
  * A pod that needs a GPU cannot start before an old one gives its GPU up, if there is none to spare: the roll-out would
  * stand still for ever. So it goes on with one pod less until it is through.
  */
-export function rollsInPlace(version: Version, { gpuResource, ...config }: ServingConfig): boolean {
-  if (!version.wanted || !usesGpu(version.wanted, { gpuResource, ...config }) || !isRolling(version)) return false
+export function rollsInPlace(version: Version, config: ServingConfig): boolean {
+  if (!version.wanted || !usesGpu(version.wanted, config) || !isRolling(version)) return false
   const maxSurge = version.deployment?.spec?.strategy?.rollingUpdate?.maxSurge
-  return maxSurge === 0 || version.pods.some((pod) => unschedulable(pod)?.includes(`Insufficient ${gpuResource}`))
+  const lacking = `Insufficient ${config.gpuResource}`
+  return maxSurge === 0 || version.pods.some((pod) => unschedulable(pod)?.includes(lacking))
 }

@@ -7,7 +7,9 @@ import { type Routing, routingOf } from './routing.ts'
 import { isAutoscaled, replicasSaid, splitOf } from './scale.ts'
 import type { Scene } from './scene.ts'
 import { troubleOf } from './trouble.ts'
+import { apportion } from '../traffic/apportion.ts'
 import { replicasOf, type Version } from './version.ts'
+import type { Weights } from './weights.ts'
 
 export interface VersionState {
   readonly version: Version
@@ -50,7 +52,13 @@ export function stateOf(scene: Scene): State {
       retirement: retirementOf(scene, routing, version),
     }
   })
-  return { routing, versions }
+  return { routing: { ...routing, told: amongStaying(routing, versions) }, versions }
+}
+
+/** Pods that divide traffic by their number take their share with them when they go. */
+function amongStaying({ told }: Routing, versions: readonly VersionState[]): Weights {
+  const staying = versions.filter(({ retirement }) => !retirement.isOver).map(({ version }) => version.name)
+  return apportion(new Map(staying.map((name) => [name, told.get(name) ?? 0])), 100)
 }
 
 /** Numbers of pods, where they divide the traffic or are about to. */

@@ -1,0 +1,25 @@
+/** Ten thousand histories against the oracles. A seed that fails can be played by itself: `SEED=123 node --test …`. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import { test } from 'node:test'
+import { Worker } from 'node:worker_threads'
+import type { Seeds } from '../../../test/sim/serving-histories-worker.ts'
+
+const HISTORIES = 10_000
+const WORKER = new URL('../../../test/sim/serving-histories-worker.ts', import.meta.url)
+
+async function played(seeds: Seeds): Promise<number> {
+  const [writes] = await once(new Worker(WORKER, { workerData: seeds }), 'message')
+  return Number(writes)
+}
+
+test('random histories of specs, readiness, deaths and late news: no oracle is violated', async (t) => {
+  const only = process.env['SEED']
+  const [start, last] = only === undefined ? [1, HISTORIES] : [Number(only), Number(only)]
+  const step = only === undefined ? Math.min(4, availableParallelism()) : 1
+  const threads = Array.from({ length: step }, (_, index) => played({ first: start + index, last, step }))
+  const writes = (await Promise.all(threads)).reduce((sum, count) => sum + count, 0)
+  assert.ok(writes > last - start)
+  t.diagnostic(`${last - start + 1} histories, ${writes} writes judged, 0 violations`)
+})

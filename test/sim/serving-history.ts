@@ -1,0 +1,178 @@
+/** Random histories of a model: users change their minds, pods start and die, news is late, and the operator dies. */
+import assert from 'node:assert/strict'
+import type { Planner } from './serving-cluster.ts'
+import { ServingCluster, version } from './serving-cluster.ts'
+import { ServingOracles } from './serving-oracles.ts'
+
+/** Numbers that look random and are the same for the same seed (mulberry32). */
+export class Dice {
+  #state: number
+
+  constructor(seed: number) {
+    this.#state = seed
+  }
+
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.next() * limit)
+  }
+
+  of<T>(values: readonly T[]): T {
+    const value = values[this.below(values.length)]
+    assert.ok(value !== undefined)
+    return value
+  }
+
+  is(share: number): boolean {
+    return this.next() < share
+  }
+}
+
+const VERSIONS = ['v1', 'v2', 'v3', 'v4']
+const PROVIDERS = ['auto', 'auto', 'auto', 'istio', 'gateway', 'router', 'router', 'replicas'] as const
+
+/** Weights that sum to 100, some of them 0. */
+function weights(dice: Dice, count: number): number[] {
+  const cuts = Array.from({ length: count - 1 }, () => dice.of([0, 1, 10, 33, 50, 90, 99, 100])).toSorted(
+    (a, b) => a - b,
+  )
+  return [...cuts, 100].map((cut, index) => cut - (cuts[index - 1] ?? 0))
+}
+
+export function someSpec(dice: Dice): object {
+  const names = VERSIONS.filter(() => dice.is(0.45))
+  const chosen = names.length === 0 ? [dice.of(VERSIONS)] : names
+  const shares = weights(dice, chosen.length)
+  const min = dice.of([1, 1, 2, 3])
+  return {
+    image: dice.of(['iris:1', 'iris:1', 'iris:2']),
+    versions: chosen.map((name, index) => version(name, shares[index] ?? 0)),
+    scaling: { minReplicas: min, maxReplicas: dice.of([min, min + 2]), targetCPUUtilization: 70 },
+    traffic: {
+      provider: dice.of(PROVIDERS),
+      drainSeconds: dice.of([0, 5, 30]),
+      ...(dice.is(0.2) && { gateways: ['public'] }),
+    },
+    ...(dice.is(0.1) && { validation: { script: 'validate.py', timeoutSeconds: 60 } }),
+  }
+}
+
+type Move = (cluster: ServingCluster, dice: Dice) => void
+
+const someServer = (cluster: ServingCluster, dice: Dice): string => dice.of([...VERSIONS, ...cluster.servers.keys()])
+
+/** What others do. Each by itself, in any order: what is late is simply not played yet. */
+const moves: readonly Move[] = [
+  (cluster, dice) => cluster.edit(dice.is(0.5) ? someSpec(dice) : { versions: reweighed(cluster, dice) }),
+  (cluster) => cluster.control(),
+  (cluster) => cluster.control(),
+  (cluster, dice) => cluster.change(someServer(cluster, dice), ({ pods }) => pods),
+  (cluster, dice) => cluster.change(someServer(cluster, dice), ({ ready }) => ready + 1),
+  (cluster, dice) => cluster.change(someServer(cluster, dice), ({ ready }) => ready - 1),
+  (cluster, dice) => cluster.change(someServer(cluster, dice), () => 0),
+  (cluster) => reportAll(cluster),
+  (cluster) => reportAll(cluster),
+  (cluster, dice) => cluster.report(someServer(cluster, dice)),
+  (cluster) => steerAll(cluster),
+  (cluster, dice) => cluster.routers.length > 0 && cluster.steer(dice.of(cluster.routers)),
+  (cluster, dice) => cluster.routers.length > 0 && cluster.lose(dice.of(cluster.routers)),
+  (cluster, dice) => {
+    for (const router of cluster.routers) router.mute = dice.is(0.3)
+  },
+  (cluster) => cluster.accept(),
+  (cluster, dice) => cluster.judge(dice.is(0.7) ? 'Complete' : 'Failed'),
+  (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
+  (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
+  (cluster, dice) => calm(cluster, dice.below(8)),
+]
+
+function reweighed(cluster: ServingCluster, dice: Dice): unknown[] {
+  const { versions } = cluster.model.spec
+  const shares = weights(dice, versions.length)
+  return versions.map((one, index) => ({ ...one, weight: shares[index] ?? 0 }))
+}
+
+function reportAll(cluster: ServingCluster): void {
+  for (const name of cluster.servers.keys()) cluster.report(name)
+}
+
+function steerAll(cluster: ServingCluster): void {
+  for (const router of cluster.routers) cluster.steer(router)
+}
+
+/** For a while everything goes well and time passes; answers whether there was nothing left to write in the end. */
+function calm(cluster: ServingCluster, passes: number): boolean {
+  let quiet = 0
+  for (let pass = 0; pass < passes; pass += 1) {
+    const before = cluster.writes
+    cluster.control()
+    for (const name of cluster.servers.keys()) cluster.change(name, ({ pods }) => pods)
+    reportAll(cluster)
+    steerAll(cluster)
+    for (const router of cluster.routers) router.mute = false
+    cluster.accept()
+    cluster.judge('Complete')
+    const { requeueAfterMs } = cluster.pass()
+    quiet = cluster.writes === before ? quiet + 1 : 0
+    if (quiet >= 2 && !isWaiting(cluster)) return true
+    cluster.now += requeueAfterMs ?? 1000
+  }
+  return false
+}
+
+const PATIENCE = 60
+
+/** Something is only put off. */
+function isWaiting({ model: { status } }: ServingCluster): boolean {
+  const isDraining = status?.activeVersions?.some(({ idleSince }) => idleSince !== undefined) ?? false
+  return isDraining || status?.traffic?.previous !== undefined
+}
+
+export interface Played {
+  readonly writes: number
+  readonly cluster: ServingCluster
+}
+
+/** Plays one history and lets it come to rest. Throws what an oracle found. */
+export function play(seed: number, plan: Planner, length = 10): Played {
+  const dice = new Dice(seed)
+  const oracles = new ServingOracles()
+  const offers = { istio: dice.is(0.3), gateway: dice.is(0.3) }
+  const cluster = new ServingCluster(plan, (now, write) => oracles.check(now, write), { spec: someSpec(dice), offers })
+  for (let step = 0; step < length; step += 1) {
+    if (dice.is(0.8)) cluster.pass(dice.is(0.15) ? dice.below(6) : Infinity)
+    dice.of(moves)(cluster, dice)
+    oracles.look(cluster)
+  }
+  // What failed its validation stays so until somebody changes it.
+  cluster.edit({ validation: undefined })
+  assert.ok(calm(cluster, PATIENCE), `G6: no rest: ${JSON.stringify(cluster.model.status)}`)
+  atRest(cluster)
+  return { writes: cluster.writes, cluster }
+}
+
+/** Everything is as the spec says, and nothing is left of anything else. */
+function atRest(cluster: ServingCluster): void {
+  const { spec, status } = cluster.model
+  const wanted = spec.versions.map(({ name }) => name).toSorted()
+  assert.deepEqual([...cluster.servers.keys()].toSorted(), wanted, 'G5: the versions of the spec, and no other')
+  assert.equal(status?.phase, 'Running', `G5: ${JSON.stringify(status)}`)
+  assert.equal(status.traffic?.previous, undefined, 'G5: one way of traffic')
+  const isSplit = status.traffic?.provider === 'replicas'
+  const told = new Map(status.activeVersions?.map(({ name, weight = 0 }) => [name, weight]))
+  for (const { name, weight } of spec.versions) {
+    if (!isSplit) assert.equal(told.get(name), weight, `G5: ${name} gets its weight`)
+    if (isSplit) assert.equal((told.get(name) ?? 0) > 0, weight > 0, `G5: ${name} gets some`)
+  }
+  const isRouted = status.traffic?.provider === 'router'
+  assert.equal(cluster.objects.has('Deployment/iris-router'), isRouted, 'G5: a router where it is used, and only there')
+  const ways = cluster.of('VirtualService', 'HTTPRoute').map(({ kind }) => kind)
+  const expected = { istio: ['VirtualService'], gateway: ['HTTPRoute'] }[status.traffic?.provider as string] ?? []
+  assert.deepEqual(ways, expected, 'G5: routes of one way only')
+}
