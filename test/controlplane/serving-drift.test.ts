@@ -5,12 +5,13 @@ import { modelDeployments, modelServers } from '../../src/api/kinds.ts'
 import type { ModelServer } from '../../src/api/modelserver.v1.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
-import { keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
+import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import {
   ConfigMap,
   Deployment,
   HorizontalPodAutoscaler,
   Job,
+  PersistentVolumeClaim,
   PodDisruptionBudget,
   Service,
 } from '../../src/kube/resources.ts'
@@ -144,6 +145,49 @@ describe('what belongs to others', () => {
     // Nobody watches what is not ours; a change of the model is a reason to look again before the minute is over.
     await client.patch(modelDeployments, key, { metadata: { annotations: { 'example.com/look': 'again' } } })
     await reaches('Running')
+  })
+
+  test('whatever its kind: nothing that stands under a name of the model is touched', async (t) => {
+    const { create, becomes, get, namespace: ns } = await stage(t)
+    const podSpec = { containers: [{ name: 'x', image: 'example.com/x' }] }
+    const labels = { app: 'mine' }
+    const template = { metadata: { labels }, spec: podSpec }
+    const selector = { matchLabels: labels }
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'mine' }
+    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+    const foreign: readonly (readonly [Resource, string, object])[] = [
+      [Deployment, `${MODEL}-v1`, { spec: { replicas: 0, selector, template } }],
+      [HorizontalPodAutoscaler, `${MODEL}-v1`, { spec: { scaleTargetRef, maxReplicas: 1 } }],
+      [PodDisruptionBudget, `${MODEL}-v1`, { spec: { selector, maxUnavailable: 1 } }],
+      [ConfigMap, `${MODEL}-router`, {}],
+      [PersistentVolumeClaim, `${MODEL}-models`, { spec: claim }],
+    ]
+    const before = new Map<string, string | undefined>()
+    for (const [resource, name, body] of foreign) {
+      const object = {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        metadata: { namespace: ns, name },
+        ...body,
+      }
+      before.set(`${resource.kind}/${name}`, (await client.create(resource, object)).metadata.uid)
+    }
+    const fetched = versions({ v1: 50, v2: 50 }).map((one) => ({ ...one, modelPath: 's3://models/bert' }))
+    await create({
+      ...everything,
+      validation: undefined as never,
+      versions: fetched,
+      storage: { size: '1Gi' } as never,
+    })
+    const conflicted = await becomes('in conflict with all of them', (model) => {
+      const { message = '' } = conditionOf(model, 'Conflict')
+      return [...before.keys()].every((name) => message.includes(name))
+    })
+    assert.notEqual(conditionOf(conflicted, 'Ready').status, 'True')
+    for (const [resource, name] of foreign) {
+      const { metadata } = await get(resource, name)
+      assert.deepEqual([metadata.uid, metadata.ownerReferences], [before.get(`${resource.kind}/${name}`), undefined])
+    }
   })
 
   test('a ModelServer of the namespace wins over the built-in one, and its change rolls the models', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test, type TestContext } from 'node:test'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
-import { keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
+import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import { Deployment, Service } from '../../src/kube/resources.ts'
 import { DestinationRule, HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
 import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
@@ -106,9 +106,39 @@ describe('what divides the traffic', () => {
     await isGone(HTTPRoute, MODEL)
   })
 
+  test('routes of others are left alone, and the model says whose they are', async (t) => {
+    const scene = await stage(t, 'foreign')
+    const { create, becomes, change, get, namespace: ns } = scene
+    const spec = { hosts: ['x'], host: 'x', http: [], subsets: [], parentRefs: [], rules: [] }
+    const foreign: readonly (readonly [Resource, string, string])[] = [
+      [VirtualService, `${MODEL}-vs`, 'istio'],
+      [DestinationRule, `${MODEL}-vs`, 'istio'],
+      [HTTPRoute, MODEL, 'gateway'],
+    ]
+    for (const [resource, name] of foreign) {
+      const object = {
+        apiVersion: apiVersionOf(resource),
+        kind: resource.kind,
+        metadata: { namespace: ns, name },
+        spec,
+      }
+      await client.create(resource, object)
+    }
+    await create({ versions: versions({ v1: 50, v2: 50 }) })
+    for (const [resource, name, provider] of foreign) {
+      await change({ traffic: { provider, ...(provider === 'gateway' && { gateways: ['public'] }) } })
+      await becomes(`in conflict over ${resource.kind}`, ({ status }) =>
+        status?.conditions?.some(
+          ({ type, message }) => type === 'Conflict' && message.includes(`${resource.kind}/${name}`),
+        ),
+      )
+      assert.equal((await get(resource, name)).metadata.ownerReferences, undefined)
+    }
+  })
+
   test('replicas: the number of pods follows the weights', async (t) => {
     const scene = await stage(t, 'replicas')
-    const { create, change, get, namespace: _ } = scene
+    const { create, change, get } = scene
     const scaling = { minReplicas: 4, maxReplicas: 4 }
     await create({ versions: versions({ v1: 75, v2: 25 }), scaling, traffic: { provider: 'replicas' } })
     await led(scene, 'replicas', { v1: 75, v2: 25 })
