@@ -9,7 +9,7 @@
  * errors; `--pairs` is how many of them to try for each scenario, the same ones for the same seed.
  */
 import { parseArgs } from 'node:util'
-import { campaign } from '../test/crash/campaign.ts'
+import { campaign, type Report } from '../test/crash/campaign.ts'
 import { deaths, errors, pairsOfDeaths, type Plans, slice, staleRestarts } from '../test/crash/plans.ts'
 import type { Lab, Scenario } from '../test/crash/run.ts'
 import { servingLab } from '../test/crash/serving-lab.ts'
@@ -52,15 +52,16 @@ const totals = { plans: 0, deaths: 0, violations: 0 }
 
 async function tryOut(lab: Lab, scenarios: readonly Scenario[], kind: string, plans: Plans): Promise<void> {
   const chosen = slice(plans, { every: Number(values.every) })
-  const reports = await Promise.all(scenarios.map((scenario) => campaign(lab, scenario, chosen)))
-  for (const { scenario, plans: tried, reached, deaths: died, writes, violations } of reports) {
-    totals.plans += tried
-    totals.deaths += died
-    totals.violations += violations.length
-    const counts = `${writes} writes, ${tried} plans (${reached} with all faults reached), ${died} deaths`
-    console.log(`${kind}: ${scenario}: ${counts}, ${violations.length} violations`)
-    for (const violation of violations) console.log(`  ${violation}`)
-  }
+  await Promise.all(scenarios.map(async (scenario) => report(kind, await campaign(lab, scenario, chosen))))
+}
+
+function report(kind: string, { scenario, plans, reached, deaths: died, writes, violations }: Report): void {
+  totals.plans += plans
+  totals.deaths += died
+  totals.violations += violations.length
+  const counts = `${writes} writes, ${plans} plans (${reached} with all faults reached), ${died} deaths`
+  console.log(`${kind}: ${scenario}: ${counts}, ${violations.length} violations`)
+  for (const violation of violations) console.log(`  ${violation}`)
 }
 
 async function run(kubeconfig: string): Promise<number> {
