@@ -13,7 +13,7 @@ import { sourceOf } from './source-of.ts'
 interface Place {
   readonly server: FileServer
   readonly directory: string
-  readonly fetch: (uri: string, env: NodeJS.ProcessEnv) => Promise<void>
+  readonly fetch: (uri: string, env: NodeJS.ProcessEnv, connections?: number) => Promise<void>
   readonly text: (path: string) => Promise<string>
 }
 
@@ -28,9 +28,9 @@ async function place(t: TestContext): Promise<Place> {
     server,
     directory,
     text: (path) => readFile(join(directory, path), 'utf8'),
-    fetch: async (uri, env) =>
+    fetch: async (uri, env, connections = 2) =>
       fetchModel(
-        { uri, directory, layout: 'file', connections: 2 },
+        { uri, directory, layout: 'file', connections },
         {
           source: await sourceOf(uri, env),
           log: () => {},
@@ -69,6 +69,18 @@ describe('Hugging Face Hub', () => {
     assert.equal(await text('config.json'), '{}')
     assert.equal(await text('onnx/model.safetensors'), 'weights')
     assert.ok(server.asked.every(({ authorization }) => authorization === 'Bearer hf_x'))
+  })
+
+  test('files that have come before a failure are not fetched again', async (t) => {
+    const { server, fetch, text } = await place(t)
+    publish(server, { 'a.json': 'first', 'b.json': 'second' })
+    const env = { HF_ENDPOINT: server.url }
+    server.fault = ({ path }) => (path.endsWith('b.json') ? { status: 404 } : undefined)
+    await assert.rejects(fetch('hf://acme/bert', env, 1), { reason: 'ArtifactNotFound' })
+    server.fault = () => undefined
+    await fetch('hf://acme/bert', env, 1)
+    assert.equal(server.asked.filter(({ path }) => path.endsWith('a.json')).length, 1)
+    assert.deepEqual([await text('a.json'), await text('b.json')], ['first', 'second'])
   })
 
   for (const path of ['config.json', 'model.safetensors']) {
