@@ -90,7 +90,26 @@ const moves: readonly Move[] = [
   (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
   (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
   (cluster, dice) => calm(cluster, dice.below(8)),
+  workAlone,
+  workAlone,
+  loseWanted,
 ]
+
+/** Time passes and only the operator works: everybody else is late. */
+function workAlone(cluster: ServingCluster): void {
+  for (let pass = 0; pass < 3; pass += 1) {
+    cluster.pass()
+    cluster.now += 31_000
+  }
+}
+
+/** All pods of what the spec wants die, and that is known at once. */
+function loseWanted(cluster: ServingCluster): void {
+  for (const { name } of cluster.model.spec.versions) {
+    cluster.change(name, () => 0)
+    cluster.report(name)
+  }
+}
 
 function reweighed(cluster: ServingCluster, dice: Dice): unknown[] {
   const { versions } = cluster.model.spec
@@ -145,8 +164,9 @@ export function play(seed: number, plan: Planner, length = 10): Played {
   const oracles = new ServingOracles()
   const offers = { istio: dice.is(0.3), gateway: dice.is(0.3) }
   const cluster = new ServingCluster(plan, (now, write) => oracles.check(now, write), { spec: someSpec(dice), offers })
+  if (dice.is(0.4)) calm(cluster, 10)
   for (let step = 0; step < length; step += 1) {
-    if (dice.is(0.8)) cluster.pass(dice.is(0.15) ? dice.below(6) : Infinity)
+    if (dice.is(0.7)) cluster.pass(dice.is(0.15) ? dice.below(6) : Infinity)
     dice.of(moves)(cluster, dice)
     oracles.look(cluster)
   }

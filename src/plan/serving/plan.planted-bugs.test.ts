@@ -1,0 +1,241 @@
+/** Zero violations prove little unless the oracles can see: each bug planted here must be caught, by the oracle it offends. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ROUTE_ANNOTATION, type RouteEntry } from '../../api/router-report.ts'
+import type { ModelDeployment } from '../../api/modeldeployment.v1.ts'
+import type { KubeObject } from '../../kube/object.ts'
+import type { Deployment, Service } from '../../kube/resources.ts'
+import type { Planner } from '../../../test/sim/serving-cluster.ts'
+import { play } from '../../../test/sim/serving-history.ts'
+import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from './names.ts'
+import type { ServingObserved } from './observed.ts'
+import { planServing, type ServingPlan } from './plan.ts'
+import { REPLICAS_ANNOTATION } from './scale.ts'
+
+interface Bug {
+  readonly name: string
+  readonly oracle: RegExp
+  readonly planner: Planner
+}
+
+/** The planner sees something that is not so. */
+const seeing =
+  (wrong: (observed: ServingObserved) => ServingObserved): Planner =>
+  (observed) =>
+    planServing(wrong(observed))
+
+/** The planner decides something else. */
+const deciding =
+  (wrong: (plan: ServingPlan, observed: ServingObserved) => Partial<ServingPlan>): Planner =>
+  (observed) => {
+    const plan = planServing(observed)
+    return { ...plan, ...wrong(plan, observed) }
+  }
+
+const applying = (wrong: (object: KubeObject, observed: ServingObserved) => KubeObject): Planner =>
+  deciding(({ apply }, observed) => ({ apply: apply.map((object) => wrong(object, observed)) }))
+
+const withModel = (observed: ServingObserved, change: (model: ModelDeployment) => object): ServingObserved => {
+  const model = observed.model as ModelDeployment
+  return { ...observed, model: { ...model, ...change(model) } }
+}
+
+const isLeaving = ({ model }: ServingObserved, { metadata }: KubeObject): boolean => {
+  const name = metadata.labels?.[VERSION_LABEL]
+  return name !== undefined && !(model as ModelDeployment).spec.versions.some((version) => version.name === name)
+}
+
+const steered = (change: (route: RouteEntry[]) => RouteEntry[]): Planner =>
+  deciding(({ annotate = [] }) => ({
+    annotate: annotate.map(({ object, annotations }) => {
+      const route = JSON.parse(annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+      return { object, annotations: { [ROUTE_ANNOTATION]: JSON.stringify(change(route)) } }
+    }),
+  }))
+
+/** Where the Service leads to server pods. */
+const toRouter = (service: Service): Service => {
+  const selector = { [MODEL_UID_LABEL]: service.metadata.labels?.[MODEL_UID_LABEL] ?? '', [ROLE_LABEL]: 'router' }
+  return { ...service, spec: { ...service.spec, selector } }
+}
+
+let writes = 0
+
+const bugs: readonly Bug[] = [
+  {
+    name: 'weights that sum to 101',
+    oracle: /S1/,
+    planner: steered((route) => route.map((entry) => ({ ...entry, weight: entry.weight > 0 ? entry.weight + 1 : 0 }))),
+  },
+  {
+    name: 'every version counts as ready',
+    oracle: /S2/,
+    planner: seeing((observed) => ({
+      ...observed,
+      deployments: observed.deployments.map((one) => ({ ...one, status: { ...one.status, availableReplicas: 1 } })),
+    })),
+  },
+  {
+    name: 'the spec counts at once, ready or not',
+    oracle: /S2/,
+    planner: (observed) => {
+      const weights = new Map(
+        (observed.model as ModelDeployment).spec.versions.map(({ name, weight }) => [name, weight]),
+      )
+      const told = (entry: RouteEntry): RouteEntry => ({ ...entry, weight: weights.get(entry.version) ?? 0 })
+      return steered((route) => route.map(told))(observed)
+    },
+  },
+  {
+    name: 'no time to drain',
+    oracle: /S4.*after its last requests/,
+    planner: seeing((observed) =>
+      withModel(observed, ({ spec }) => ({ spec: { ...spec, traffic: { ...spec.traffic, drainSeconds: 0 } } })),
+    ),
+  },
+  {
+    name: 'what routers were told is taken for what they do',
+    oracle: /S4/,
+    planner: seeing((observed) => {
+      const reports = observed.traffic.routerPods.map(({ metadata }) => {
+        const route = JSON.parse(metadata.annotations?.[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+        const none = { requests: 0, errors: 0, latencyMsSum: 0 }
+        return [metadata.uid ?? '', { startedAt: 0, versions: route.map((entry) => ({ ...entry, ...none })) }] as const
+      })
+      return { ...observed, traffic: { ...observed.traffic, reports: new Map(reports) } }
+    }),
+  },
+  {
+    name: 'a version goes with its entry in the spec',
+    oracle: /S[45]/,
+    planner: deciding(({ prune }, observed) => ({
+      prune: [...prune, ...observed.deployments.filter((one) => isLeaving(observed, one) && !prune.includes(one))],
+    })),
+  },
+  {
+    name: 'a version without traffic goes, whoever else is ready',
+    oracle: /S[45]/,
+    planner: deciding(({ prune, status }, observed) => {
+      const isUnused = ({ metadata }: Deployment): boolean => {
+        const name = metadata.labels?.[VERSION_LABEL]
+        return status?.activeVersions?.some((one) => one.name === name && one.weight === 0) ?? false
+      }
+      const isServed = observed.deployments.some(
+        (one) => !isLeaving(observed, one) && (one.status?.availableReplicas ?? 0) > 0,
+      )
+      const unused = observed.deployments.filter(
+        (one) => isLeaving(observed, one) && isUnused(one) && !prune.includes(one),
+      )
+      return { prune: isServed ? prune : [...prune, ...unused] }
+    }),
+  },
+  {
+    name: 'the Service is turned before the router routes',
+    oracle: /S4.*dead router/,
+    planner: deciding(({ apply }) => {
+      const hasRouter = apply.some(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-router'))
+      const turn = (object: KubeObject) => (object.metadata.name.endsWith('-service') ? toRouter(object) : object)
+      return hasRouter ? { apply: apply.map(turn) } : {}
+    }),
+  },
+  {
+    name: 'the router goes once another way is wanted',
+    oracle: /S4.*router/,
+    planner: deciding(({ prune, status }, { traffic: { router } }) =>
+      router && status?.traffic?.provider !== 'router' && !prune.includes(router) ? { prune: [...prune, router] } : {},
+    ),
+  },
+  {
+    name: 'a route goes while it carries traffic',
+    oracle: /S4.*(VirtualService|HTTPRoute)/,
+    planner: deciding(({ prune }, { traffic: { routes } }) => ({
+      prune: prune.length > 0 ? [...prune, ...routes] : prune,
+    })),
+  },
+  {
+    name: 'since when a version is idle is forgotten',
+    oracle: /G[56]/,
+    planner: deciding(({ status }) => ({
+      status: { ...status, activeVersions: status?.activeVersions?.map(({ idleSince: _idle, ...one }) => one) ?? [] },
+    })),
+  },
+  {
+    name: 'the change of way is never put on record',
+    oracle: /G[56]/,
+    planner: deciding(({ status }, { model }) => ({
+      status: { ...status, ...(model.status?.traffic && { traffic: model.status.traffic }) },
+    })),
+  },
+  {
+    name: 'a number of pods that only we have said is no longer said',
+    oracle: /S4.*pods/,
+    planner: applying((object, { autoscalers }) => {
+      if (object.kind !== 'Deployment' || autoscalers.length === 0) return object
+      const { spec, metadata } = object as Deployment
+      const { replicas: _replicas, ...rest } = spec ?? {}
+      const { annotations: _annotations, ...meta } = metadata
+      return metadata.annotations?.[REPLICAS_ANNOTATION] === undefined
+        ? object
+        : ({ ...object, metadata: meta, spec: rest } as KubeObject)
+    }),
+  },
+  {
+    name: 'always Ready',
+    oracle: /G3/,
+    planner: deciding(({ status }) => ({
+      status: { ...status, conditions: status?.conditions?.map((one) => ({ ...one, status: 'True' as const })) ?? [] },
+    })),
+  },
+  {
+    name: 'a generation that nobody has seen',
+    oracle: /G3/,
+    planner: deciding(({ status }) => ({
+      status: { ...status, observedGeneration: (status?.observedGeneration ?? 0) + 1 },
+    })),
+  },
+  {
+    name: 'an object without our label',
+    oracle: /G2/,
+    planner: applying((object) => ({ ...object, metadata: { ...object.metadata, labels: {} } })),
+  },
+  {
+    name: 'a plan that is never the same twice',
+    oracle: /G6/,
+    planner: applying((object) => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { at: String((writes += 1)) } },
+    })),
+  },
+  {
+    name: 'traffic that the status does not account for',
+    oracle: /S1.*status/,
+    planner: deciding(({ status }) => ({
+      status: {
+        ...status,
+        activeVersions: status?.activeVersions?.map((one) => ({ ...one, weight: Math.min(50, one.weight ?? 0) })) ?? [],
+      },
+    })),
+  },
+]
+
+const MOST = 400
+
+function caughtAt({ planner }: Bug): { readonly seed: number; readonly message: string } | undefined {
+  for (let seed = 1; seed <= MOST; seed += 1) {
+    try {
+      play(seed, planner)
+    } catch (error) {
+      return { seed, message: error instanceof Error ? error.message : String(error) }
+    }
+  }
+  return undefined
+}
+
+for (const bug of bugs) {
+  test(`planted bug: ${bug.name}`, (t) => {
+    const caught = caughtAt(bug)
+    assert.ok(caught, `not caught in ${MOST} histories`)
+    assert.match(caught.message, bug.oracle)
+    t.diagnostic(`caught by history ${caught.seed}: ${caught.message.split('\n')[0]}`)
+  })
+}
