@@ -126,7 +126,7 @@ function steerAll(cluster: ServingCluster): void {
 }
 
 /** For a while everything goes well and time passes; answers whether there was nothing left to write in the end. */
-function calm(cluster: ServingCluster, passes: number): boolean {
+export function calm(cluster: ServingCluster, passes: number): boolean {
   let quiet = 0
   for (let pass = 0; pass < passes; pass += 1) {
     const before = cluster.writes

@@ -75,5 +75,6 @@ function phaseEvents(known: ServingStatus, { phase, message = '', url = '' }: Pl
   if (phase === 'Running') return [normal('ModelReady', 'Serve', `The model answers at ${url}`)]
   if (phase === 'Degraded') return [warning('ModelDegraded', 'Serve', message)]
   if (phase === 'Failed') return [warning('ModelFailed', 'Serve', message)]
-  return known.phase === undefined ? [] : [warning('ModelUnavailable', 'Serve', message)]
+  const hasServed = known.phase === 'Running' || known.phase === 'Degraded'
+  return hasServed ? [warning('ModelUnavailable', 'Serve', message)] : []
 }
