@@ -3,12 +3,12 @@ import type { ModelServer } from '../api/modelserver.v1.ts'
 import type { RouterRates } from '../integrations/router-rates.ts'
 import type { ReadRouterReports } from '../integrations/router-reports.ts'
 import type { KubeObject } from '../kube/object.ts'
-import type { Pod } from '../kube/resources.ts'
+import type { Deployment, Pod } from '../kube/resources.ts'
 import type { ServingConfig } from '../plan/serving/config.ts'
-import { MODEL_UID_LABEL, ROLE_LABEL, routerName } from '../plan/serving/names.ts'
+import { MODEL_UID_LABEL, routerName } from '../plan/serving/names.ts'
 import type { ServingObserved } from '../plan/serving/observed.ts'
 import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
-import { type Cache, isControlledBy } from '../runtime/index.ts'
+import { type Cache, deploymentOf, isControlledBy, isSelectedBy } from '../runtime/index.ts'
 import { type Model, offersOf, type ServingCaches } from './serving-caches.ts'
 
 export interface GatherServingDeps {
@@ -30,7 +30,7 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   const pods = caches.pods.byLabel(MODEL_UID_LABEL, uid)
   const server = serverOf(model, caches)
   const router = deployments.find(({ metadata }) => metadata.name === routerName(model))
-  const routerPods = pods.filter(isRouter)
+  const routerPods = router ? pods.filter((pod) => isRouter(pod, router)) : []
   const reports = routerPods.length === 0 ? new Map<string, never>() : await deps.readReports(routerPods)
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const routes = [...own(children.virtualServices), ...own(children.destinationRules), ...own(children.httpRoutes)]
@@ -53,8 +53,10 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   }
 }
 
-function isRouter({ metadata }: Pod): boolean {
-  return metadata.labels?.[ROLE_LABEL] === 'router' && metadata.deletionTimestamp === undefined
+/** Labels alone would let anybody's pod speak for a router. */
+function isRouter(pod: Pod, router: Deployment): boolean {
+  const isOurs = deploymentOf(pod)?.name === router.metadata.name && isSelectedBy(pod, router)
+  return isOurs && pod.metadata.deletionTimestamp === undefined
 }
 
 function serverOf(model: Model, { servers }: ServingCaches): ModelServer | undefined {

@@ -7,7 +7,7 @@ import { RouterRates } from '../integrations/router-rates.ts'
 import type { ReadRouterReports } from '../integrations/router-reports.ts'
 import { keyOf, keyString } from '../kube/object.ts'
 import { defaultServingConfig, type ServingConfig } from '../plan/serving/config.ts'
-import { planServing, planServingRefusal } from '../plan/serving/plan.ts'
+import { planServing, planServingRefusal, type ServingPlan } from '../plan/serving/plan.ts'
 import type { PlannedServingStatus } from '../plan/serving/status.ts'
 import {
   type Cache,
@@ -99,19 +99,26 @@ const LOOK_MS = 1_000
 
 /** One step along the life of the model. */
 async function advance(model: Model, deps: Deps, context: ReconcileContext): Promise<Result> {
-  const { manager, caches, commit } = deps
+  const { manager, caches } = deps
   const now = manager.clock.now()
   const age = now - Date.parse(model.metadata.creationTimestamp ?? '')
   if (age < SUCCESSION_MS && leftovers(model, caches).length > 0) return { requeueAfterMs: LOOK_MS }
   const observed = await gatherServing(model, { ...deps, now })
   try {
-    const plan = planServing(observed)
-    const result = await commit<PlannedServingStatus>(model, plan, context)
-    deps.metrics.noted(model.status, plan.status)
-    return result
+    return await carryOut(model, planServing(observed), deps, context)
   } catch (error) {
-    if (isRefusal(error))
-      await commit<PlannedServingStatus>(model, planServingRefusal(observed, error.message), context)
+    if (isRefusal(error)) await carryOut(model, planServingRefusal(observed, error.message), deps, context)
     throw error
   }
+}
+
+async function carryOut(
+  model: Model,
+  plan: ServingPlan,
+  { commit, metrics }: Deps,
+  context: ReconcileContext,
+): Promise<Result> {
+  const result = await commit<PlannedServingStatus>(model, plan, context)
+  metrics.noted(model.status, plan.status)
+  return result
 }
