@@ -6,6 +6,8 @@ export interface LoadResult {
   readonly answers: ReadonlyMap<string, number>
   /** Everything else, as `500` or as the error's words. */
   readonly failures: readonly string[]
+  /** Requests that were sent once more. */
+  readonly repeated: number
   readonly seconds: number
 }
 
@@ -29,6 +31,7 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
   const failures: string[] = []
   let begun = 0
   let ended = 0
+  let repeated = 0
   const headers = body === undefined ? {} : { 'content-type': 'application/json' }
   const one = async (isAgain = false): Promise<void> => {
     try {
@@ -39,7 +42,10 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
       if (answer === undefined) failures.push(String(response.statusCode))
       else answers.set(answer, (answers.get(answer) ?? 0) + 1)
     } catch (error) {
-      if (again && !isAgain) return one(true)
+      if (again && !isAgain) {
+        repeated += 1
+        return one(true)
+      }
       failures.push(error instanceof Error ? error.message : String(error))
     }
   }
@@ -54,5 +60,5 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
   const from = performance.now()
   await Promise.all(Array.from({ length: connections }, client))
   await dispatcher.close()
-  return { answers, failures, seconds: (performance.now() - from) / 1_000 }
+  return { answers, failures, repeated, seconds: (performance.now() - from) / 1_000 }
 }

@@ -101,10 +101,10 @@ const predict = (options: Sent): Promise<LoadResult> =>
   load(url, { path: '/predict', body: BODY, read: versionIn, ...options })
 const versionIn = (text: string): string => (JSON.parse(text) as { version: string }).version
 
-const inWords = ({ answers, failures, seconds }: LoadResult): string => {
+const inWords = ({ answers, failures, repeated, seconds }: LoadResult): string => {
   const total = [...answers.values()].reduce((sum, count) => sum + count, failures.length)
   const shares = [...answers].map(([version, count]) => `${version} ${count} (${((100 * count) / total).toFixed(2)} %)`)
-  return `${total} requests, ${shares.join(', ')}, ${failures.length} failed, ${Math.round(total / seconds)} requests/s`
+  return `${total} requests, ${shares.join(', ')}, ${failures.length} failed, ${repeated} repeated, ${Math.round(total / seconds)} requests/s`
 }
 
 /** Runs beside a load, once so many requests have ended. */
