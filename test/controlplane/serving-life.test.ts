@@ -181,10 +181,11 @@ describe('a model', () => {
       validation: { script: 'x.py', timeoutSeconds: 9 },
     })
     await reaches('Running')
-    await rests()
-    await audit.take()
-    await rests()
-    assert.deepEqual(await audit.take(), [])
+    await until('three passes without a write', async () => {
+      await audit.take()
+      await rests()
+      return (await audit.take()).length === 0
+    })
     await restart()
     await rests()
     assert.deepEqual(await audit.take(), [])
