@@ -30,10 +30,7 @@ async function up(settings: Settings, signal: AbortSignal): Promise<void> {
   const missing = await missingFor(settings)
   if (missing.length > 0) throw new Error(`the demo needs, and this machine lacks:\n${list(missing)}`)
   const demo = new Demo(settings, new Terminal(), signal)
-  const slow = slowParts(settings)
-  demo.terminal.line(`ml-operator: train a model, lose a worker, serve the model, bring in a second version.`)
-  demo.terminal.line(slow.length === 0 ? 'About three minutes.' : `Besides about three minutes, this first time:`)
-  for (const part of slow) demo.terminal.line(`- ${part}`)
+  introduce(demo)
   try {
     const stages = stagesFor(settings)
     for (const [index, stage] of stages.entries()) {
@@ -44,6 +41,14 @@ async function up(settings: Settings, signal: AbortSignal): Promise<void> {
   } finally {
     await demo.close()
   }
+}
+
+function introduce({ terminal, settings }: Demo): void {
+  const slow = slowParts(settings)
+  const usual = settings.fast ? 'about two minutes' : 'about four minutes'
+  terminal.line('ml-operator: train a model, lose a worker, serve the model, bring in a second version.')
+  terminal.line(slow.length === 0 ? `This takes ${usual}.` : `This takes ${usual}, and this first time also:`)
+  for (const part of slow) terminal.line(`- ${part}`)
 }
 
 async function play(stage: Stage, demo: Demo): Promise<void> {

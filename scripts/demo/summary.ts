@@ -12,11 +12,12 @@ export async function summarize({ terminal, settings, seen, kubeconfig }: Demo, 
   terminal.line(`  export KUBECONFIG=${kubeconfig}`)
   if (settings.kubeconfig === undefined)
     terminal.line(`  alias kubectl=${(await provideBinaries([kubernetes])).path('kubectl')}`)
-  terminal.line(`  kubectl get ml -n ${settings.namespace}`)
+  terminal.line(`  kubectl get tj,md,pods -n ${settings.namespace}`)
   terminal.line(`  kubectl describe trainingjob spiral -n ${settings.namespace}`)
   terminal.line(`  kubectl describe modeldeployment spiral -n ${settings.namespace}`)
   terminal.line(`  kubectl get events -n ${settings.namespace} --sort-by=.metadata.creationTimestamp`)
   terminal.line()
   terminal.line('The manifests that were applied: examples/demo-*.yaml. What to try next: docs/quickstart.md.')
-  terminal.line('`make demo-down` removes everything.')
+  const down = settings.kubeconfig === undefined ? 'make demo-down' : `DEMO_KUBECONFIG=${kubeconfig} make demo-down`
+  terminal.line(`\`${down}\` removes everything.`)
 }

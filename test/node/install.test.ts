@@ -1,5 +1,7 @@
 /** The operator where users run it: in the cluster, from its image, under its own account, by chart and by kustomize. */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { operatorImage } from '../../images/operator.ts'
@@ -7,24 +9,24 @@ import { trainingJobs } from '../../src/api/kinds.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { CustomResourceDefinition, Lease, Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
+import { runCommand } from '../../testenv/command.ts'
+import { provideHelm } from '../../testenv/helm.ts'
 import { buildImage } from '../../testenv/image.ts'
+import { readmeCommands, ROOT } from '../documents.ts'
 import { type Helm, helmFor } from '../helm.ts'
 import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
 import { loadTrainers, TRAINER } from '../trainer.ts'
 import { trainingJob } from '../training-job.ts'
 import { until } from '../until.ts'
 
-const ROOT = join(import.meta.dirname, '..', '..')
 const CHART = join(ROOT, 'charts', 'ml-operator')
 const SYSTEM = 'ml-operator-system'
 const TEAM = 'install-team'
 const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
-const CONFIG = { training: { sharedMemory: '8Mi', backoffMs: 0 } }
 const MINUTES = 3 * 60_000
 
 let cluster: NodeCluster
 let client: Client
-let helm3: Helm
 let helm4: Helm
 
 async function restrictedNamespace(name: string): Promise<void> {
@@ -69,6 +71,19 @@ async function finish(name: string): Promise<void> {
   await reaches(name, 'Completed')
 }
 
+/** What the README says, in the root of the repository, by somebody who has Helm 3 and kubectl. */
+async function asTyped(commands: string): Promise<string> {
+  const bin = await mkdtemp(join(tmpdir(), 'bin-'))
+  try {
+    await symlink(await provideHelm(3), join(bin, 'helm'))
+    await symlink(cluster.binaries.path('kubectl'), join(bin, 'kubectl'))
+    const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, KUBECONFIG: cluster.kubeconfig }
+    return await runCommand(['bash', '-euc', `cd '${ROOT}'\n${commands}`], { env })
+  } finally {
+    await rm(bin, { recursive: true })
+  }
+}
+
 async function removeDefinitions(): Promise<void> {
   const { items } = await client.list(CustomResourceDefinition, {
     labelSelector: 'app.kubernetes.io/part-of=ml-operator',
@@ -83,7 +98,6 @@ describe('the operator in the cluster', () => {
   before(async () => {
     cluster = await nodeCluster()
     client = createClient(await configFromKubeconfig(cluster.kubeconfig))
-    helm3 = await helmFor(3, cluster.kubeconfig)
     helm4 = await helmFor(4, cluster.kubeconfig)
     await cluster.load(await buildImage(operatorImage()))
     await loadTrainers()
@@ -97,9 +111,9 @@ describe('the operator in the cluster', () => {
   })
 
   test('helm install: both replicas ready where Pod Security restricted is enforced', async () => {
-    const config = `--set-json=config=${JSON.stringify(CONFIG)}`
-    const notes = await helm3('install', 'ml-operator', CHART, '-n', SYSTEM, config)
-    assert.match(notes, /kubectl -n ml-operator-system rollout status deployment\/ml-operator/)
+    const [commands = ''] = readmeCommands('Install')
+    const printed = await asTyped(commands)
+    assert.match(printed, /kubectl api-resources --categories ml/, 'the notes say what to do next')
     await isUp()
     const [pod] = await podsIn(SYSTEM)
     assert.equal(pod?.spec?.serviceAccountName, 'ml-operator')
@@ -110,7 +124,7 @@ describe('the operator in the cluster', () => {
     await start('upgraded')
     const workers = uids(await podsIn(TEAM))
     const operators = uids(await podsIn(SYSTEM))
-    await helm4('upgrade', 'ml-operator', CHART, '-n', SYSTEM, '--reuse-values', '--set=logLevel=debug')
+    await helm4('upgrade', 'ml-operator', CHART, '-n', SYSTEM, '--set=logLevel=debug')
     await isUp()
     await until('the old replicas to be gone', async () =>
       (await podsIn(SYSTEM)).every(({ metadata }) => !operators.includes(metadata.uid ?? '')),

@@ -1,0 +1,50 @@
+/** What our documents show is accepted by a real API server; what they tell to type is run, here or where it says. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { before, test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { kubernetes } from '../../testenv/assets.ts'
+import { provideBinaries } from '../../testenv/binaries.ts'
+import { kubectlFor } from '../../testenv/kubectl.ts'
+import { installApi } from '../api.ts'
+import { sharedCluster } from '../cluster.ts'
+import { blocksIn, readmeCommands, ROOT } from '../documents.ts'
+
+before(async () => {
+  const { client } = await sharedCluster()
+  await installApi(client)
+})
+
+for (const document of ['README.md', 'docs/quickstart.md', 'docs/OPERATIONS.md', 'docs/training.md']) {
+  test(`${document}: every manifest is accepted as it stands`, async () => {
+    const { kubeconfig } = await sharedCluster()
+    const kubectl = kubectlFor(await provideBinaries([kubernetes]), kubeconfig)
+    const manifests = blocksIn(document).filter(({ language }) => language === 'yaml')
+    assert.ok(manifests.length > 0)
+    for (const { text } of manifests) {
+      const objects = parseAllDocuments(text).map((one) => one.toJS() as object)
+      await kubectl.with(objects, 'apply', '--dry-run=server', '--validate=strict')
+    }
+  })
+}
+
+test('README.md: what it tells to type is run as it stands', () => {
+  // `make demo` and `make demo-down` are run by test/node/demo.test.ts, the installation by test/node/install.test.ts;
+  // `make test` cannot run itself, but is what CI runs, and nothing else.
+  assert.deepEqual(readmeCommands('Try it'), ['make demo', 'make demo-down', 'make test'])
+  const [install = '', ...others] = readmeCommands('Install')
+  assert.match(install, /^helm install ml-operator charts\/ml-operator /)
+  assert.deepEqual(others, [])
+  assert.match(readFileSync(join(ROOT, '.ci', 'run'), 'utf8'), /\nexec make test\n$/)
+})
+
+test('every `make` target that our documents name exists', () => {
+  const text = ['README.md', 'CONTRIBUTING.md', 'docs/quickstart.md', 'docs/OPERATIONS.md']
+    .map((document) => readFileSync(join(ROOT, document), 'utf8'))
+    .join('\n')
+  const targets = new Set([...text.matchAll(/(?:`|^|\d )make ([a-z][a-z-]+)/gm)].map(([, target = '']) => target))
+  assert.ok(targets.size > 5)
+  const makefile = readFileSync(join(ROOT, 'Makefile'), 'utf8')
+  for (const target of targets) assert.match(makefile, new RegExp(`^${target}:`, 'm'))
+})

@@ -1,0 +1,178 @@
+/**
+ * `make demo` as a user runs it: a process, interrupted and run again, judged by what the cluster says. It starts a
+ * cluster of its own, beside the one that the other files share.
+ */
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { modelDeployments, trainingJobs } from '../../src/api/kinds.ts'
+import { type Client, createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import { Deployment, Namespace, Pod } from '../../src/kube/resources.ts'
+import { registeredRuns } from '../../testenv/registry.ts'
+import { processesOf } from '../../testenv/run-directory.ts'
+import { readmeCommands, ROOT } from '../documents.ts'
+import { until } from '../until.ts'
+
+const MAIN = join(ROOT, 'scripts', 'demo', 'main.ts')
+const [MAKE_DEMO = '', MAKE_DEMO_DOWN = ''] = readmeCommands('Try it')
+const MINUTES = 60_000
+/** A first run makes an image layer with PyTorch, and compiles what the other files did not need. */
+const LONG = 20 * MINUTES
+
+const directory = mkdtempSync(join(tmpdir(), 'demo-'))
+const others = registeredRuns()
+
+interface Run {
+  readonly child: ChildProcess
+  readonly output: () => string
+  readonly exit: Promise<number | null>
+}
+
+function demo(command: 'up' | 'down', env: Readonly<Record<string, string>> = {}): Run {
+  return started([process.execPath, MAIN, command], env)
+}
+
+/** What the README says, as it stands. */
+function asTyped(command: string): Run {
+  return started(['bash', '-euc', command], {})
+}
+
+/** In a process group of its own, as a terminal does it. */
+function started([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): Run {
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    detached: true,
+    env: { ...process.env, DEMO_DIRECTORY: directory, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const chunks: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+  const exit = once(child, 'close').then(([code]) => code as number | null)
+  return { child, exit, output: () => Buffer.concat(chunks).toString() }
+}
+
+/** Ctrl-C reaches every process of the group. */
+async function interrupted({ child, exit }: Run): Promise<number | null> {
+  process.kill(-(child.pid ?? 0), 'SIGINT')
+  return exit
+}
+
+async function finished(run: Run): Promise<string> {
+  assert.equal(await run.exit, 0, run.output())
+  return run.output()
+}
+
+const ourRuns = (): string[] => registeredRuns().filter((run) => !others.includes(run))
+const runDirectory = (): string => readFileSync(join(directory, 'cluster'), 'utf8')
+
+async function connected(): Promise<Client> {
+  return createClient(await configFromKubeconfig(join(runDirectory(), 'kubeconfig', 'admin')))
+}
+
+describe('make demo', () => {
+  const key = { namespace: 'ml-demo', name: 'spiral' }
+  let client: Client
+
+  after(async () => {
+    await client?.close()
+    await demo('down').exit
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  test('what is missing is named before anything is started', async () => {
+    const run = demo('up', { DEMO_KUBECONFIG: '/no/such/kubeconfig' })
+    assert.equal(await run.exit, 1)
+    assert.match(run.output(), /lacks:\n {2}- the file \/no\/such\/kubeconfig, named by DEMO_KUBECONFIG/)
+    assert.deepEqual(ourRuns(), [])
+  })
+
+  test('interrupted while the cluster starts, it leaves nothing', async () => {
+    const run = demo('up')
+    const [begun = ''] = await until('the cluster to begin', () => (ourRuns().length > 0 ? ourRuns() : undefined), LONG)
+    assert.equal(await interrupted(run), 130, run.output())
+    assert.match(run.output(), /`make demo` goes on from here/)
+    assert.deepEqual(ourRuns(), [])
+    assert.deepEqual(processesOf(begun), [])
+  })
+
+  test('interrupted while it trains, it leaves the training alone', async (t) => {
+    const began = Date.now()
+    const run = demo('up')
+    await until('the cluster', () => existsSync(join(directory, 'cluster')), LONG)
+    t.diagnostic(`the cluster was there after ${((Date.now() - began) / 1_000).toFixed(0)} s`)
+    assert.ok(Date.now() - began < 2 * MINUTES, 'from the cache, it starts within two minutes')
+    client = await connected()
+    await until('the training', () => client.get(trainingJobs, key), LONG)
+    t.diagnostic(`the training began after ${((Date.now() - began) / 1_000).toFixed(0)} s`)
+    const operator = await client.get(Deployment, { namespace: 'ml-operator-system', name: 'ml-operator' })
+    assert.equal(operator.status?.availableReplicas, 2)
+    assert.equal(await interrupted(run), 130, run.output())
+    assert.equal((await client.get(trainingJobs, key)).metadata.deletionTimestamp, undefined)
+  })
+
+  test('run again, it goes on to the end', async () => {
+    const output = await finished(asTyped(MAKE_DEMO))
+    for (const stage of ['1/6', '2/6', '3/6'])
+      assert.match(output, new RegExp(`${stage}.*\\n +was done before`), 'what was done is not done again')
+    const { status } = await client.get(trainingJobs, key)
+    assert.equal(status?.state, 'Completed')
+    assert.equal(status.attempts, 2, 'a worker was killed, and all started again once')
+    assert.equal(status.failures, 0, 'which did not count as a failure')
+    const log = await client.logs({ namespace: 'ml-demo', name: 'spiral-workers-0' })
+    assert.match(log, /"event": "resumed"/)
+    assert.match(log, /"epoch": 20, "epochs": 20/)
+  })
+
+  test('two versions of the trained model answer, as the weights say', async () => {
+    const { status } = await client.get(modelDeployments, key)
+    assert.equal(status?.phase, 'Running')
+    const weights = status.activeVersions?.map(({ name, weight }) => [name, weight])
+    assert.deepEqual(weights, [
+      ['v1', 90],
+      ['v2', 10],
+    ])
+    const versions = await Promise.all(Array.from({ length: 40 }, async () => askedVersion(client)))
+    assert.deepEqual([...new Set(versions)].toSorted(), ['v1', 'v2'])
+    const { items } = await client.list(Pod, { namespace: 'ml-demo' })
+    assert.ok(items.length >= 6, 'two workers, two servers, two routers')
+  })
+
+  test('in a cluster at hand it touches only its own namespace, and is quick if told so', async () => {
+    const namespaces = async (): Promise<string[]> =>
+      (await client.list(Namespace)).items.map(({ metadata }) => metadata.name)
+    const known = await namespaces()
+    const env = {
+      DEMO_KUBECONFIG: join(runDirectory(), 'kubeconfig', 'admin'),
+      DEMO_NAMESPACE: 'quick',
+      DEMO_FAST: '1',
+    }
+    const output = await finished(demo('up', env))
+    assert.doesNotMatch(output, /Helm|killed|second version,/)
+    assert.deepEqual((await namespaces()).toSorted(), [...known, 'quick'].toSorted())
+    const job = await client.get(trainingJobs, { namespace: 'quick', name: 'spiral' })
+    assert.equal(job.status?.state, 'Completed')
+    await finished(demo('down', env))
+    await until('the namespace to go', async () => !(await namespaces()).includes('quick'), 5 * MINUTES)
+    await client.get(trainingJobs, key)
+  })
+
+  test('make demo-down leaves nothing', async () => {
+    const run = runDirectory()
+    await client.close()
+    await finished(asTyped(MAKE_DEMO_DOWN))
+    assert.deepEqual(ourRuns(), [])
+    assert.deepEqual(processesOf(run), [])
+    assert.ok(!existsSync(run) && !existsSync(directory))
+  })
+})
+
+async function askedVersion(client: Client): Promise<string> {
+  const path = '/api/v1/namespaces/ml-demo/services/spiral-service:8000/proxy/predict'
+  const answer = await client.request({ method: 'POST', path, body: { features: [0.3, 0.1] } })
+  return (answer as { version: string }).version
+}
