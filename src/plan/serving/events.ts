@@ -57,7 +57,10 @@ function trafficEvents(known: ServingStatus, { activeVersions = [], traffic }: P
   const from = known.traffic?.provider
   const isTurned = from !== undefined && traffic && traffic.provider !== from
   return [
-    ...(shifts.length > 0 ? [normal('TrafficShifted', 'Route', `Traffic: ${shift}`)] : []),
+    // Where pods divide traffic by their number, every pod that comes or goes shifts it: that is no step of the model.
+    ...(shifts.length > 0 && traffic?.provider !== 'replicas'
+      ? [normal('TrafficShifted', 'Route', `Traffic: ${shift}`)]
+      : []),
     ...(isTurned
       ? [
           normal(
