@@ -84,7 +84,12 @@ test('a value that the chart does not know is refused by name', async () => {
 
 test('with every value set, the chart renders', async () => {
   const config = `--set-json=config=${JSON.stringify({ training: { user: 2000 } })}`
-  const flags = ['--set-string=image.tag=9', '--set=webhook.enabled=false', '--set=crds.install=false', '--set=replicas=1']
+  const flags = [
+    '--set-string=image.tag=9',
+    '--set=webhook.enabled=false',
+    '--set=crds.install=false',
+    '--set=replicas=1',
+  ]
   const chart = await charted(4, config, '--set=logLevel=debug', '--set=concurrency=4', ...flags)
   const text = JSON.stringify(chart.get('Deployment/ml-operator'))
   for (const said of ['ml-operator:9', '--no-webhook', '--log-level=debug', '--concurrency=4', '/etc/ml-operator'])
