@@ -69,7 +69,7 @@ const bugs: readonly Bug[] = [
   },
   {
     name: 'every version counts as ready',
-    oracle: /S2/,
+    oracle: /S2|G3/,
     planner: seeing((observed) => ({
       ...observed,
       deployments: observed.deployments.map((one) => ({ ...one, status: { ...one.status, availableReplicas: 1 } })),
