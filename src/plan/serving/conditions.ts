@@ -89,7 +89,8 @@ function readyOf(scene: Scene, state: State): Finding {
 /** A way that cannot be seen for a moment does not take back what was seen before, unless nobody is there at all. */
 function isSeen({ known, observed }: Scene, { routing }: State, serving: readonly VersionState[]): boolean {
   const { way, told } = routing
-  const seen = way.name === 'direct' ? told : way.inEffect
+  const isPlain = way.name === 'direct' || way.name === 'replicas' // The Service leads straight to pods that are ready.
+  const seen = isPlain ? told : way.inEffect
   if (seen) return serving.some(({ version }) => (seen.get(version.name) ?? 0) > 0)
   const isThere = way.name !== 'router' || observed.traffic.routerPods.some(isPodReady)
   return isThere && isTrue(known.conditions, 'Ready')

@@ -72,7 +72,10 @@ const bugs: readonly Bug[] = [
     oracle: /S2|G3/,
     planner: seeing((observed) => ({
       ...observed,
-      deployments: observed.deployments.map((one) => ({ ...one, status: { ...one.status, availableReplicas: 1 } })),
+      deployments: observed.deployments.map((one) => {
+        const availableReplicas = Math.max(1, one.status?.availableReplicas ?? 0)
+        return { ...one, status: { ...one.status, availableReplicas } }
+      }),
     })),
   },
   {
