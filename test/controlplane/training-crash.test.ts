@@ -10,7 +10,7 @@ const { kubeconfig } = await sharedCluster()
 const lab = await trainingLab(kubeconfig, { parallel: 8 })
 after(() => lab.close())
 
-/** One plan in this many; `scripts/faults.ts` runs all of them. Odd, so that every way to die has its turn. */
+/** One plan in this many; `scripts/faults.ts` runs all of them. */
 const SLICE = 17
 
 describe('the operator is killed at a write and started again', { concurrency: true }, () => {

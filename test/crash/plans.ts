@@ -39,9 +39,9 @@ export function pairsOfDeaths(count: number, seed: number): Plans {
   }
 }
 
-/** Every so many of them, beginning somewhere. */
+/** One of so many in a row, and each time the next one of them: whatever repeats in the list, all of it has its turn. */
 export function slice(plans: Plans, { every, from = 0 }: { readonly every: number; readonly from?: number }): Plans {
-  return (writes) => plans(writes).filter((_, index) => index % every === from)
+  return (writes) => plans(writes).filter((_, index) => index % every === (from + Math.floor(index / every)) % every)
 }
 
 /** Numbers that are the same for the same seed. */

@@ -1,13 +1,14 @@
 /** The end, well or not. What is final stays so; what is left is to tidy up, and at last to go. */
 import { leadingRole } from './attempt.ts'
+import type { Standing } from './conditions.ts'
 import { untilDeadline } from './deadline.ts'
 import { type Change, NO_CHANGE } from './engine/contract.ts'
 import { trainingCompleted, trainingFailed } from './events.ts'
 import { WORKER } from './names.ts'
 import type { Scene } from './scene.ts'
 import { isFinished } from './state.ts'
-import { type PlannedStatus, resourcesHeld } from './status.ts'
-import { plan, type Step, type TrainingPlan, unchanged, withStatus } from './step.ts'
+import { type Facts, type PlannedStatus, resourcesHeld } from './status.ts'
+import { plan, type Step, type TrainingPlan, withStatus } from './step.ts'
 import { untilExpired } from './ttl.ts'
 
 /** After the end only two things in the status still change: what the job holds, and which spec was seen. */
@@ -42,9 +43,14 @@ export const complete: Step = (scene) => {
   const needed = seats.filter(({ role }) => role === deciding)
   if (needed.length === 0 || done.length < needed.length) return undefined
   const message = deciding === WORKER ? `all ${needed.length} workers succeeded` : `the ${deciding} succeeded`
-  return plan(scene, unchanged(scene, { state: 'Completed', reason: 'TrainingCompleted', message, isReady: false }), {
+  return plan(scene, atEnd(scene, { state: 'Completed', reason: 'TrainingCompleted', message, isReady: false }), {
     events: [trainingCompleted(message)],
   })
+}
+
+/** Nobody is being replaced any more, and no attempt is to come. */
+function atEnd({ attempt, gang }: Scene, standing: Standing): Facts {
+  return { attempt, members: gang, ...standing }
 }
 
 export const expire: Step = (scene) => {
@@ -57,7 +63,7 @@ export const expire: Step = (scene) => {
 export function failed(scene: Scene, reason: string, message: string, more: object = {}): TrainingPlan {
   return plan(
     scene,
-    { ...unchanged(scene, { state: 'Failed', reason, message, isReady: false }), ...more },
+    { ...atEnd(scene, { state: 'Failed', reason, message, isReady: false }), ...more },
     { events: [trainingFailed(reason, message)] },
   )
 }

@@ -46,6 +46,21 @@ function restarted(cluster: SimulatedCluster): void {
 }
 
 describe('the way to completion', () => {
+  test('the end leaves no replacement under way, however late it is noticed', () => {
+    const cluster = started({ command: ['torchrun', 'x'], numWorkers: 2, elastic: { minWorkers: 1, maxWorkers: 4 } })
+    cluster.exit(podOf(cluster, 'bert-workers-1'), { exitCode: 1 })
+    cluster.pass()
+    assert.equal(cluster.job.status?.failedPods?.length, 1)
+    const [first, second] = cluster.pods
+    assert.ok(first && second)
+    const replaced = { ...second, metadata: { ...second.metadata, uid: 'another' } }
+    cluster.exit(first, { exitCode: 0 })
+    cluster.exit(replaced, { exitCode: 0 })
+    cluster.settle()
+    const { state, failedPods, restartTime, failures } = cluster.job.status ?? {}
+    assert.deepEqual([state, failedPods, restartTime, failures], ['Completed', undefined, undefined, 1])
+  })
+
   test('the attempt is on record before the first pod, with the finalizer; the status follows the pods', () => {
     const cluster = new SimulatedCluster({ numWorkers: 2, checkpoint: { enabled: false } })
     cluster.pass(1)
