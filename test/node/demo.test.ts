@@ -160,7 +160,8 @@ describe('make demo', () => {
     const job = await client.get(trainingJobs, { namespace: 'quick', name: 'spiral' })
     assert.equal(job.status?.state, 'Completed')
     await finished(demo('down', env))
-    await until('the namespace to go', async () => !(await namespaces()).includes('quick'), 5 * MINUTES)
+    const left = (await client.list(Namespace)).items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    assert.deepEqual(left.map(({ metadata }) => metadata.name).toSorted(), known.toSorted())
     await client.get(trainingJobs, key)
   })
 
