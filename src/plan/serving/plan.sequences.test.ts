@@ -9,8 +9,10 @@ import type { Seeds } from '../../../test/sim/serving-histories-worker.ts'
 const HISTORIES = 10_000
 const WORKER = new URL('../../../test/sim/serving-histories-worker.ts', import.meta.url)
 
-async function played(seeds: Seeds): Promise<number> {
-  const [writes] = await once(new Worker(WORKER, { workerData: seeds }), 'message')
+async function played(seeds: Seeds, signal: AbortSignal): Promise<number> {
+  const worker = new Worker(WORKER, { workerData: seeds })
+  signal.addEventListener('abort', () => void worker.terminate())
+  const [writes] = await once(worker, 'message')
   return Number(writes)
 }
 
@@ -18,8 +20,10 @@ test('random histories of specs, readiness, deaths and late news: no oracle is v
   const only = process.env['SEED']
   const [start, last] = only === undefined ? [1, HISTORIES] : [Number(only), Number(only)]
   const step = only === undefined ? Math.min(4, availableParallelism()) : 1
-  const threads = Array.from({ length: step }, (_, index) => played({ first: start + index, last, step }))
-  const writes = (await Promise.all(threads)).reduce((sum, count) => sum + count, 0)
+  const stop = new AbortController()
+  const threads = Array.from({ length: step }, (_, index) => played({ first: start + index, last, step }, stop.signal))
+  const counts = await Promise.all(threads).finally(() => stop.abort())
+  const writes = counts.reduce((sum, count) => sum + count, 0)
   assert.ok(writes > last - start)
   t.diagnostic(`${last - start + 1} histories, ${writes} writes judged, 0 violations`)
 })

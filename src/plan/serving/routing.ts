@@ -10,7 +10,7 @@ import { millis, notBefore } from '../time.ts'
 import { knownWeights, type Scene } from './scene.ts'
 import { availableOf, isReady, type Version } from './version.ts'
 import { type Division, serviceOf, type Way, wayOf } from './way.ts'
-import { VERSION_LABEL } from './names.ts'
+import { ROLE_LABEL, VERSION_LABEL } from './names.ts'
 import { isSameDivision, soleOf, sum, type Weights, weightsOf } from './weights.ts'
 
 export interface Routing {
@@ -35,8 +35,8 @@ export interface Routing {
 export function routingOf(scene: Scene, alive: readonly Version[]): Routing {
   const weights = decided(scene, alive)
   const wanted = wantedWay(scene, weights ?? knownWeights(scene))
-  const known = carrying(scene, wanted.way)
   const division = divisionOf(scene, alive, weights)
+  const known = withoutLost(scene, carrying(scene, wanted.way), division, weights)
   const { way, ways, candidate } = waysOf(scene, known, { division, wanted: wanted.way, isHeld: weights === undefined })
   const isTurning = candidate !== undefined && weights !== undefined && isTaken(scene, candidate, weights)
   const isSettled = weights === undefined || ways.every((one) => isTold(one, weights))
@@ -105,10 +105,35 @@ function isOffered({ observed: { offers } }: Scene, way: TrafficWay): boolean {
 
 /** What the status says of the way, without anything that the cluster no longer has. */
 function carrying(scene: Scene, wanted: TrafficWay): TrafficStatus {
-  const { provider = wanted, previous, since } = scene.known.traffic ?? {}
+  const { provider = enteredWay(scene, wanted), previous, since } = scene.known.traffic ?? {}
   if (!isOffered(scene, provider)) return { provider: wanted }
   if (previous === undefined || !isOffered(scene, previous)) return { provider }
   return { provider, previous, ...(since !== undefined && { since }) }
+}
+
+/** A Service that was written when the status was not tells by itself where it leads. */
+function enteredWay(scene: Scene, wanted: TrafficWay): TrafficWay {
+  const selector = serviceOf(scene)?.spec?.selector
+  if (!selector) return wanted
+  if (selector[VERSION_LABEL] !== undefined) return 'direct'
+  if (selector[ROLE_LABEL] === 'router') return 'router'
+  const has = (kind: string): boolean => scene.observed.traffic.routes.some((route) => route.kind === kind)
+  if (has('VirtualService')) return 'istio'
+  if (has('HTTPRoute')) return 'gateway'
+  return wanted === 'router' ? 'direct' : wanted
+}
+
+/** A way that was lost before the Service was turned to it is not turned to: the one before goes on, and all begins anew. */
+function withoutLost(
+  scene: Scene,
+  known: TrafficStatus,
+  division: Division,
+  weights: Weights | undefined,
+): TrafficStatus {
+  if (!weights || known.previous === undefined || known.since !== undefined) return known
+  const way = wayOf(known.provider, scene, division)
+  const isLost = !isEntered(scene, way) && !isTaken(scene, way, weights)
+  return isLost ? { provider: known.previous } : known
 }
 
 function drainOf({ now, drainMs }: Scene, { previous, since }: TrafficStatus) {

@@ -57,9 +57,10 @@ function deploymentOf({ deployments }: ServingObserved, version: string): Deploy
 
 const isGoing = ({ deployment }: Version): boolean => deployment?.metadata.deletionTimestamp !== undefined
 
-/** Pods that can take requests. */
+/** Pods that can take requests, without those that are on their way out because fewer have been asked for since. */
 export function availableOf(version: Version): number {
-  return isGoing(version) ? 0 : (version.deployment?.status?.availableReplicas ?? 0)
+  const available = version.deployment?.status?.availableReplicas ?? 0
+  return isGoing(version) ? 0 : Math.min(available, replicasOf(version))
 }
 
 export const isReady = (version: Version): boolean => availableOf(version) > 0
