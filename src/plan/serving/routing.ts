@@ -111,6 +111,12 @@ function carrying(scene: Scene, wanted: TrafficWay): TrafficStatus {
   return { provider, previous, ...(since !== undefined && { since }) }
 }
 
+/** Somebody gets requests on it, be it by the weights of a moment ago. */
+function canCarry({ name, inEffect }: Way, weights: Weights): boolean {
+  if (name === 'direct') return soleOf(weights) !== undefined
+  return name === 'replicas' || (inEffect !== undefined && sum(inEffect) > 0)
+}
+
 /** A Service that was written when the status was not tells by itself where it leads. */
 function enteredWay(scene: Scene, wanted: TrafficWay): TrafficWay {
   const selector = serviceOf(scene)?.spec?.selector
@@ -132,7 +138,7 @@ function withoutLost(
 ): TrafficStatus {
   if (!weights || known.previous === undefined || known.since !== undefined) return known
   const way = wayOf(known.provider, scene, division)
-  const isLost = !isEntered(scene, way) && !isTaken(scene, way, weights)
+  const isLost = !isEntered(scene, way) && !canCarry(way, weights)
   return isLost ? { provider: known.previous } : known
 }
 

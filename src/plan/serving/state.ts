@@ -64,9 +64,10 @@ function amongStaying({ told }: Routing, versions: readonly VersionState[]): Wei
 /** Numbers of pods, where they divide the traffic or are about to. */
 function countsOf(scene: Scene, { way, ways }: Routing): ReadonlyMap<string, number> | undefined {
   if (ways.every(({ name }) => name !== 'replicas')) return undefined
-  const isCarrying = way.name === 'replicas'
-  const isComing = !isCarrying && scene.known.traffic?.previous !== 'replicas'
-  return isCarrying || isComing ? splitOf(scene.model, scene.versions, isCarrying) : undefined
+  const { provider, previous } = scene.known.traffic ?? {}
+  const isComing = way.name !== 'replicas' && previous !== 'replicas'
+  const isCarrying = way.name === 'replicas' && provider === 'replicas'
+  return way.name === 'replicas' || isComing ? splitOf(scene.model, scene.versions, isCarrying) : undefined
 }
 
 function sizeOf(version: Version, count: number | undefined) {
