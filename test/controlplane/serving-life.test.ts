@@ -59,6 +59,18 @@ describe('a model', () => {
     assert.equal(conditionOf(running, 'Progressing').status, 'False')
   })
 
+  test('told to have a fixed number of pods loses its autoscaler', async (t) => {
+    const { create, change, reaches, exists, namespace: ns } = await stage(t)
+    await create({ scaling: { minReplicas: 1, maxReplicas: 3 } })
+    await reaches('Running')
+    await exists(HorizontalPodAutoscaler, `${MODEL}-hpa`)
+    await change({ scaling: { minReplicas: 2, maxReplicas: 2 } })
+    await until('the autoscaler to go', async () => {
+      const { items } = await client.list(HorizontalPodAutoscaler, { namespace: ns })
+      return items.length === 0
+    })
+  })
+
   test('of two versions is divided by a router; new weights restart nothing', async (t) => {
     const { create, change, becomes, reaches, pods, routers, exists } = await stage(t)
     await create(two)
