@@ -6,12 +6,13 @@ import { defineConfig, type OxlintOverride } from 'oxlint'
  */
 const rooms: Record<string, readonly string[]> = {
   kube: [],
+  command: [],
   runtime: ['kube'],
   api: ['kube'],
   plan: ['api', 'kube'],
   integrations: ['kube', 'api'],
   reconcile: ['runtime', 'kube', 'api', 'plan', 'integrations'],
-  agent: ['kube', 'api'],
+  agent: ['kube', 'api', 'command'],
   webhooks: ['runtime', 'kube', 'api'],
   cli: ['kube', 'api', 'plan', 'reconcile'],
   dashboard: ['runtime', 'kube', 'api'],

@@ -3,9 +3,9 @@
  * command line and the environment.
  */
 import { agentHelp, runAgent } from './agent/commands.ts'
-import { UsageError } from './flags.ts'
+import { UsageError } from './command/flags.ts'
 import { ConfigError } from './kube/config-error.ts'
-import { stopSignal } from './stop-signal.ts'
+import { stopSignal } from './command/stop-signal.ts'
 
 async function main([command, ...args]: readonly string[]): Promise<void> {
   if (command === 'agent' && args[0]?.startsWith('-') !== true) {

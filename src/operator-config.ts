@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { UsageError } from './flags.ts'
+import { UsageError } from './command/flags.ts'
 import { defaultServingConfig, type ServingConfig } from './plan/serving/config.ts'
 import { defaultTrainingConfig, type TrainingConfig } from './plan/training/config.ts'
 

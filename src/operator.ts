@@ -3,7 +3,7 @@
  * command: what runs beside a tenant's model need not carry it.
  */
 import { CONVERSION_SERVICE } from './api/crd.ts'
-import { type Flags, helpOf, parseFlags, UsageError, type Values, wholeNumber } from './flags.ts'
+import { type Flags, helpOf, parseFlags, UsageError, type Values, wholeNumber } from './command/flags.ts'
 import { routerReports } from './integrations/router-reports.ts'
 import { createClient } from './kube/client.ts'
 import { type ClientConfig, loadConfig } from './kube/config.ts'
@@ -11,7 +11,7 @@ import { loadOperatorConfig } from './operator-config.ts'
 import { addServingControllers } from './reconcile/serving.ts'
 import { addTrainingController } from './reconcile/training.ts'
 import { createLogger, type Logger, type LogLevel, Manager, systemClock } from './runtime/index.ts'
-import { stopSignal } from './stop-signal.ts'
+import { stopSignal } from './command/stop-signal.ts'
 import { type ConversionWebhook, startConversionWebhook } from './webhooks/conversion-webhook.ts'
 
 const operatorFlags = {

@@ -2,7 +2,7 @@
 import type { MlopsModelDeployment, MlopsModelDeploymentSpec } from '../src/api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment, ModelDeploymentSpec } from '../src/api/modeldeployment.v1.ts'
 import type { Pod } from '../src/kube/resources.ts'
-import { ROLE_LABEL, VERSION_LABEL } from '../src/plan/serving/names.ts'
+import { ROLE_LABEL, VERSION_LABEL } from '../src/plan/model-names.ts'
 
 /** As a user writes it: what is left out, the server fills in. */
 export type ModelSpecInput = Partial<Omit<ModelDeploymentSpec, 'traffic' | 'scaling' | 'versions'>> & {

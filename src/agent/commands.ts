@@ -2,7 +2,7 @@
  * The commands that run inside a tenant's pod: `ml-operator agent NAME`. Each is loaded only when it is called: the
  * libraries of the object stores never enter the operator's process.
  */
-import { helpOf, parseFlags, UsageError, type Flags } from '../flags.ts'
+import { helpOf, parseFlags, UsageError, type Flags } from '../command/flags.ts'
 
 export interface AgentCommand {
   readonly flags: Flags

@@ -17,7 +17,7 @@ import {
   PodDisruptionBudget,
   Service,
 } from '../kube/resources.ts'
-import { MODEL_UID_LABEL } from '../plan/serving/names.ts'
+import { MODEL_UID_LABEL } from '../plan/model-names.ts'
 import type { Offers } from '../plan/serving/observed.ts'
 import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
 import { DestinationRule, HTTPRoute, VirtualService } from '../plan/traffic/kinds.ts'

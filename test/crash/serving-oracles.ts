@@ -4,7 +4,7 @@ import { ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.t
 import type { KubeObject } from '../../src/kube/object.ts'
 import { isOlder } from '../../src/kube/resource-version.ts'
 import { Deployment, Pod } from '../../src/kube/resources.ts'
-import { MODEL_UID_LABEL, VERSION_LABEL } from '../../src/plan/serving/names.ts'
+import { MODEL_UID_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
 import { servingRoleOf, versionOf } from '../model-deployment.ts'
 import { routersOf } from './serving-lab.ts'
 import type { Oracle, Sighting, World } from './witness.ts'

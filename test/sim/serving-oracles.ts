@@ -7,7 +7,7 @@ import { getCondition } from '../../src/api/conditions.ts'
 import type { RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Deployment, Service } from '../../src/kube/resources.ts'
-import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/serving/names.ts'
+import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
 import type { HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
 import { MODEL_UID, type ServingCluster, type Write } from './serving-cluster.ts'
 

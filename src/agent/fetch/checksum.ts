@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { crc32 } from 'node:zlib'
 
-import { UsageError } from '../../flags.ts'
+import { UsageError } from '../../command/flags.ts'
 import { crc32c } from './crc32c.ts'
 
 export interface Checksum {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 
 import { fetchFailureText } from '../../api/fetch-failure.ts'
-import { type Flags, UsageError, type Values, wholeNumber } from '../../flags.ts'
+import { type Flags, UsageError, type Values, wholeNumber } from '../../command/flags.ts'
 import type { AgentCall, AgentCommand } from '../commands.ts'
 import { parseExpected } from './checksum.ts'
 import { failureOf } from './error.ts'

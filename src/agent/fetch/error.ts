@@ -1,6 +1,6 @@
 /** What can go wrong on the way from a source to the disk. Messages carry no credentials: see `shownUri`. */
 import type { FetchFailure, FetchFailureReason } from '../../api/fetch-failure.ts'
-import { UsageError } from '../../flags.ts'
+import { UsageError } from '../../command/flags.ts'
 
 /** Final: trying again at once would not help. */
 export class FetchError extends Error {

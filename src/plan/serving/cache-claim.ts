@@ -1,7 +1,7 @@
 /** The claim that fetched models are kept on, where the spec asks for one. It goes with the model: it holds copies only. */
 import { PersistentVolumeClaim } from '../../kube/resources.ts'
 import { child } from './child.ts'
-import { cacheClaimName } from './names.ts'
+import { cacheClaimName } from '../model-names.ts'
 import type { ServedModel } from './served-model.ts'
 
 export function cacheClaims(model: ServedModel): PersistentVolumeClaim[] {

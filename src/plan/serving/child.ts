@@ -1,6 +1,6 @@
 /** How every object of a model begins. */
 import { apiVersionOf, type KubeObject, type Resource } from '../../kube/object.ts'
-import { modelLabels } from './names.ts'
+import { modelLabels } from '../model-names.ts'
 import type { ServedModel } from './served-model.ts'
 
 export function child(

@@ -1,7 +1,7 @@
 /** The configuration files of the server, where its runtime has some. */
 import { ConfigMap } from '../../kube/resources.ts'
 import { child } from './child.ts'
-import { configName } from './names.ts'
+import { configName } from '../model-names.ts'
 import type { ServedModel } from './served-model.ts'
 
 export function filesOf({ server, modelName }: ServedModel): Readonly<Record<string, string>> | undefined {

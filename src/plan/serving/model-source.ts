@@ -6,7 +6,7 @@
 import type { Pod } from '../../kube/resources.ts'
 import { fingerprint } from '../fingerprint.ts'
 import type { ServingConfig } from './config.ts'
-import { cacheClaimName } from './names.ts'
+import { cacheClaimName } from '../model-names.ts'
 import type { ServedModel, ServedVersion } from './served-model.ts'
 
 type PodSpec = NonNullable<Pod['spec']>

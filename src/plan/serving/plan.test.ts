@@ -10,7 +10,7 @@ import { fits } from '../../api/validity.ts'
 import type { Deployment, HorizontalPodAutoscaler, Job, Pod, PodDisruptionBudget } from '../../kube/resources.ts'
 import { ServingCluster, version } from '../../../test/sim/serving-cluster.ts'
 import { calm } from '../../../test/sim/serving-history.ts'
-import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from './names.ts'
+import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../model-names.ts'
 import type { ServingObserved } from './observed.ts'
 import { planServing, planServingRefusal } from './plan.ts'
 

@@ -7,7 +7,7 @@ import type { Routing } from './routing.ts'
 import type { Scene } from './scene.ts'
 import { availableOf, isReady, type Version } from './version.ts'
 import { serviceOf } from './way.ts'
-import { VERSION_LABEL } from './names.ts'
+import { VERSION_LABEL } from '../model-names.ts'
 
 export interface Retirement {
   /** It goes with this plan. */

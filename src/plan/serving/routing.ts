@@ -10,7 +10,7 @@ import { millis, notBefore } from '../time.ts'
 import { knownWeights, type Scene } from './scene.ts'
 import { availableOf, isReady, type Version } from './version.ts'
 import { type Division, serviceOf, type Way, wayOf } from './way.ts'
-import { ROLE_LABEL, VERSION_LABEL } from './names.ts'
+import { ROLE_LABEL, VERSION_LABEL } from '../model-names.ts'
 import { isSameDivision, soleOf, sum, type Weights, weightsOf } from './weights.ts'
 
 export interface Routing {

@@ -6,7 +6,7 @@ import { HorizontalPodAutoscaler, PodDisruptionBudget } from '../../kube/resourc
 import { splitReplicas } from '../traffic/replicas.ts'
 import { child } from './child.ts'
 import type { ServingConfig } from './config.ts'
-import { serverLabels, VERSION_LABEL, versionedName } from './names.ts'
+import { serverLabels, VERSION_LABEL, versionedName } from '../model-names.ts'
 import type { ServedModel, VersionScaling } from './served-model.ts'
 import { availableOf, replicasOf, type Version } from './version.ts'
 

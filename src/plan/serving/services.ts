@@ -1,7 +1,7 @@
 /** The Services of a model: one for each version, and the one that clients know. */
 import { Service } from '../../kube/resources.ts'
 import { child } from './child.ts'
-import { serverLabels, serviceName, VERSION_LABEL, versionedName } from './names.ts'
+import { serverLabels, serviceName, VERSION_LABEL, versionedName } from '../model-names.ts'
 import type { ServedModel } from './served-model.ts'
 
 export function versionService(model: ServedModel, version: string): Service {

@@ -1,7 +1,7 @@
 /** A version as it is seen: what the spec says of it, and what is there. */
 import type { ActiveVersion } from '../../api/modeldeployment-parts.ts'
 import type { Deployment, Pod } from '../../kube/resources.ts'
-import { ROLE_LABEL, soleAutoscalerName, soleDeploymentName, VERSION_LABEL, versionedName } from './names.ts'
+import { ROLE_LABEL, soleAutoscalerName, soleDeploymentName, VERSION_LABEL, versionedName } from '../model-names.ts'
 import type { ServingObserved } from './observed.ts'
 import type { ServedModel, ServedVersion } from './served-model.ts'
 

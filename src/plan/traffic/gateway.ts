@@ -2,7 +2,7 @@
  * Gateway API: an HTTPRoute with a weight for each version's Service. It hangs on the Gateways named or, without any, on
  * the model's own Service, where a mesh that knows the Gateway API takes it up.
  */
-import { serviceName } from '../serving/names.ts'
+import { serviceName } from '../model-names.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from './contract.ts'
 import { HTTPRoute, type ParentReference } from './kinds.ts'
 import { named, observedOf, podsOf, rendering } from './route-object.ts'

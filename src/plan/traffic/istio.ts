@@ -2,7 +2,7 @@
  * Istio: a VirtualService divides the requests for the model's Service between subsets of its pods, one per version,
  * which a DestinationRule tells apart by their label. Sidecars and the gateways named do the rest.
  */
-import { serviceName, VERSION_LABEL } from '../serving/names.ts'
+import { serviceName, VERSION_LABEL } from '../model-names.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from './contract.ts'
 import { DestinationRule, type HttpDestination, VirtualService } from './kinds.ts'
 import { named, observedOf, podsOf, rendering } from './route-object.ts'

@@ -3,7 +3,7 @@
  * and only as even as connections are: a client that keeps one alive stays with its pod.
  */
 import type { Deployment } from '../../kube/resources.ts'
-import { VERSION_LABEL } from '../serving/names.ts'
+import { VERSION_LABEL } from '../model-names.ts'
 import { apportion } from './apportion.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from './contract.ts'
 import { podsOf } from './route-object.ts'

@@ -1,6 +1,6 @@
 /** What the objects of all providers have in common: how they are headed, and how they are found again. */
 import { apiVersionOf, type KubeObject, type Resource } from '../../kube/object.ts'
-import { MODEL_UID_LABEL, ROLE_LABEL } from '../serving/names.ts'
+import { MODEL_UID_LABEL, ROLE_LABEL } from '../model-names.ts'
 import type { TrafficObserved, TrafficTarget } from './contract.ts'
 
 export function rendering({ namespace, labels }: TrafficTarget, resource: Resource, name: string): KubeObject {

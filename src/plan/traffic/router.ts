@@ -8,7 +8,7 @@
  */
 import { ROUTE_ANNOTATION, type RouteEntry } from '../../api/router-report.ts'
 import { ConfigMap, type Pod, PodDisruptionBudget } from '../../kube/resources.ts'
-import { routerName } from '../serving/names.ts'
+import { routerName } from '../model-names.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from './contract.ts'
 import { haproxyConfig, ROUTER_PORT } from './haproxy-config.ts'
 import { named, podsOf, rendering } from './route-object.ts'
