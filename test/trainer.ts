@@ -10,15 +10,19 @@ const NAMES = [TRAINER, 'training-image:resnet18', 'training-image:resnet50']
 
 /**
  * Rank 0 serves; the others ask it until it says that they may end. It says so at once, unless the word `wait` is among
- * the arguments: then it waits for the file /tmp/go.
+ * the arguments: then it waits for the file /tmp/go. It ends when the others have said that they know: an answer that is
+ * under way when it ends may never arrive.
  */
 const PYTHON = `#!/bin/sh
 trap 'exit 143' TERM
 echo "rank $RANK of $WORLD_SIZE, master $MASTER_ADDR:$MASTER_PORT"
 all() { r=1; while [ $r -lt "$WORLD_SIZE" ]; do [ -f "/tmp/$1-$r" ] || return 1; r=$((r + 1)); done; }
 if [ "$RANK" != 0 ]; then
-  until [ "$(wget -q -O- "http://$MASTER_ADDR:$MASTER_PORT/cgi-bin/join?$RANK" 2>/dev/null)" = go ]; do sleep 0.2; done
+  ask() { wget -q -O- "http://$MASTER_ADDR:$MASTER_PORT/cgi-bin/join?$1" 2>/dev/null; }
+  until [ "$(ask "$RANK")" = go ]; do sleep 0.2; done
   echo "rank $RANK was told to end"
+  n=0
+  until ask "bye-$RANK" || [ $n = 10 ]; do n=$((n + 1)); sleep 0.2; done
   exit 0
 fi
 mkdir -p /tmp/www/cgi-bin
@@ -32,9 +36,9 @@ until [ -f /tmp/go ] && all told; do sleep 0.2; done
 
 const JOIN = `#!/bin/sh
 printf 'Content-type: text/plain\\r\\n\\r\\n'
+case "$QUERY_STRING" in bye-*) touch "/tmp/told-\${QUERY_STRING#bye-}"; exit 0 ;; esac
 touch "/tmp/joined-$QUERY_STRING"
 [ -f /tmp/go ] || exit 0
-touch "/tmp/told-$QUERY_STRING"
 printf go
 `
 
