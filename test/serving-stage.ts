@@ -9,6 +9,7 @@ import type { ClientConfig } from '../src/kube/config.ts'
 import { isNotFound } from '../src/kube/errors.ts'
 import type { KubeObject, Resource } from '../src/kube/object.ts'
 import { Deployment, Event, Namespace, Pod } from '../src/kube/resources.ts'
+import type { ServingOptions } from '../src/reconcile/serving.ts'
 import { Audit } from './audit.ts'
 import { FakeRouters, servingFate } from './fake-routers.ts'
 import { type Decide, Kubelet } from './kubelet.ts'
@@ -29,13 +30,14 @@ export interface ServingSetup {
   readonly decide?: Decide
   readonly drainSeconds?: number
   readonly resyncMs?: number
+  readonly rates?: ServingOptions['rates']
 }
 
 export type ServingStage = ReturnType<typeof servingStage>
 
 export function servingStage(t: TestContext, place: ServingPlace, setup: ServingSetup) {
   const { client, cluster, node } = place
-  const { namespace, decide = servingFate(), drainSeconds = 0, resyncMs } = setup
+  const { namespace, decide = servingFate(), drainSeconds = 0, resyncMs, rates } = setup
   const key = { namespace, name: MODEL }
   const audit = new Audit()
   const routers = new FakeRouters()
@@ -47,6 +49,7 @@ export function servingStage(t: TestContext, place: ServingPlace, setup: Serving
       readReports: routers.read,
       config: { drainSeconds },
       ...(resyncMs !== undefined && { resyncMs }),
+      ...(rates && { rates }),
     })
   let operator = start()
   const kubelet = new Kubelet({ client, namespace, node, decide })

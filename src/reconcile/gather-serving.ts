@@ -11,13 +11,15 @@ import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
 import { type Cache, deploymentOf, isControlledBy, isSelectedBy } from '../runtime/index.ts'
 import { type Model, offersOf, type ServingCaches } from './serving-caches.ts'
 
+export type Rates = Pick<RouterRates, 'note'>
+
 export interface GatherServingDeps {
   readonly caches: ServingCaches
   readonly config: ServingConfig
   readonly now: number
   readonly readReports: ReadRouterReports
   /** Remembers earlier reports. */
-  readonly rates: RouterRates
+  readonly rates: Rates
 }
 
 export async function gatherServing(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {

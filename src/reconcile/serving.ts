@@ -18,7 +18,7 @@ import {
   type ReconcileContext,
   type Result,
 } from '../runtime/index.ts'
-import { gatherServing } from './gather-serving.ts'
+import { gatherServing, type Rates } from './gather-serving.ts'
 import { isNews } from './news.ts'
 import { isRefusal, tellFailure } from './refusal.ts'
 import { leftovers, type Model, modelKeys, SERVER, servingCaches, type ServingCaches } from './serving-caches.ts'
@@ -34,6 +34,8 @@ export interface ServingOptions {
   readonly discoveryMs?: number
   readonly config?: Partial<ServingConfig>
   readonly readReports: ReadRouterReports
+  /** Instead of what two reports some seconds apart tell. */
+  readonly rates?: Rates
 }
 
 interface Deps {
@@ -42,7 +44,7 @@ interface Deps {
   readonly commit: Commit
   readonly config: ServingConfig
   readonly metrics: ServingMetrics
-  readonly rates: RouterRates
+  readonly rates: Rates
   readonly readReports: ReadRouterReports
 }
 
@@ -55,7 +57,7 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     commit: committer({ caches: manager.caches, recorder, clock, metrics }),
     config: { ...defaultServingConfig, ...options.config },
     metrics: new ServingMetrics(metrics.registry),
-    rates: new RouterRates(),
+    rates: options.rates ?? new RouterRates(),
     readReports: options.readReports,
   }
   return [

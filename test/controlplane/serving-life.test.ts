@@ -142,6 +142,18 @@ describe('a model', () => {
     await reaches('Running')
   })
 
+  test('tells what goes through its routers, by version and in all', async (t) => {
+    const rates = new Map([
+      ['v1', { requestsPerSecond: 90, averageLatencyMs: 20, errorRate: 0 }],
+      ['v2', { requestsPerSecond: 10, averageLatencyMs: 120, errorRate: 0.1 }],
+    ])
+    const { create, becomes } = await stage(t, { rates: { note: () => rates } })
+    await create(two)
+    const measured = await becomes('measured', (model) => versionIn(model, 'v2').metrics)
+    assert.deepEqual(versionIn(measured, 'v2').metrics, rates.get('v2'))
+    assert.deepEqual(measured.status?.metrics, { requestsPerSecond: 100, averageLatencyMs: 30, errorRate: 0.01 })
+  })
+
   test('of the other group is served the same way', async (t) => {
     const { namespace: ns, exists, operator } = await stage(t)
     await client.create(mlopsModelDeployments, mlopsModel(ns, 'dummy', { validateScript: 'validate.py' }))
