@@ -12,7 +12,7 @@
  * - Nothing of a provider that is being left is pruned before the next one is in effect (the planner sees to the order,
  *   by means of `inEffect` of both).
  */
-import type { RouterReport, VersionRates } from '../../api/router-report.ts'
+import type { RouterReport } from '../../api/router-report.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Annotated } from '../../kube/plan.ts'
 import type { Deployment, Pod } from '../../kube/resources.ts'
@@ -56,8 +56,6 @@ export interface TrafficObserved {
   readonly routerPods: readonly Pod[]
   /** What the router pods say, by uid of the pod; a pod that did not answer is not in it. */
   readonly reports: ReadonlyMap<string, RouterReport>
-  /** By version, made of what the routers said over time; absent before they have been asked for long enough. */
-  readonly rates?: ReadonlyMap<string, VersionRates>
 }
 
 export interface Rendered {
