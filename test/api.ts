@@ -27,10 +27,23 @@ export async function manifestsIn(folder: string): Promise<ManifestFile[]> {
   )
 }
 
+interface Converted extends KubeObject {
+  readonly spec?: { readonly conversion?: { readonly webhook?: { readonly clientConfig?: { readonly url?: string } } } }
+}
+
+/** An operator that ran beside the cluster has left its URL, which a definition cannot have together with a Service. */
+async function forgetWebhook(client: Client, name: string): Promise<void> {
+  const { items } = await client.list(CustomResourceDefinition, { fieldSelector: `metadata.name=${name}` })
+  const [{ spec } = {}] = items as readonly Converted[]
+  if (spec?.conversion?.webhook?.clientConfig?.url === undefined) return
+  await client.patch(CustomResourceDefinition, { name }, { spec: { conversion: { strategy: 'None', webhook: null } } })
+}
+
 /** Applies the definitions and waits until the server serves them. */
 export async function installApi(client: Client): Promise<void> {
   for (const { objects } of await manifestsIn('config/crd')) {
     for (const object of objects) {
+      await forgetWebhook(client, object.metadata.name)
       await client.apply(CustomResourceDefinition, object, { force: true })
       await until(`${object.metadata.name} to be established`, async () => {
         const { status } = await client.get(CustomResourceDefinition, { name: object.metadata.name })
