@@ -1,10 +1,8 @@
 /** Whoever changes or deletes what belongs to a model: it comes back. What belongs to others is left alone. */
 import assert from 'node:assert/strict'
-import { after, describe, test, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { modelDeployments, modelServers } from '../../src/api/kinds.ts'
 import type { ModelServer } from '../../src/api/modelserver.v1.ts'
-import { createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import {
   ConfigMap,
@@ -16,22 +14,13 @@ import {
   Service,
 } from '../../src/kube/resources.ts'
 import { drift } from '../../src/runtime/intent.ts'
-import { installApi } from '../api.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { fakeNode } from '../kubelet.ts'
+import { apiCluster } from '../api-cluster.ts'
+import { namespace } from '../cluster.ts'
 import { versions } from '../model-deployment.ts'
 import { conditionOf, MODEL, servingStage, type ServingSetup, versionIn, weightsOf } from '../serving-stage.ts'
 import { until } from '../until.ts'
 
-const { kubeconfig } = await sharedCluster()
-const cluster = await configFromKubeconfig(kubeconfig)
-const client = createClient(cluster)
-await installApi(client)
-const node = await fakeNode(client)
-after(async () => {
-  await node.remove()
-  await client.close()
-})
+const { cluster, client, node } = await apiCluster()
 
 async function stage(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
   return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })

@@ -1,9 +1,7 @@
 /** The life of a model on a real API server, with pods that a fake kubelet makes ready and routers that report. */
 import assert from 'node:assert/strict'
-import { after, describe, test, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
-import { createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { Resource } from '../../src/kube/object.ts'
 import {
   ConfigMap,
@@ -14,22 +12,13 @@ import {
   PodDisruptionBudget,
   Service,
 } from '../../src/kube/resources.ts'
-import { installApi } from '../api.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { fakeNode } from '../kubelet.ts'
+import { apiCluster } from '../api-cluster.ts'
+import { namespace } from '../cluster.ts'
 import { mlopsModel, servingRoleOf, versions } from '../model-deployment.ts'
 import { conditionOf, MODEL, servingStage, type ServingSetup, versionIn, weightsOf } from '../serving-stage.ts'
 import { until } from '../until.ts'
 
-const { kubeconfig } = await sharedCluster()
-const cluster = await configFromKubeconfig(kubeconfig)
-const client = createClient(cluster)
-await installApi(client)
-const node = await fakeNode(client)
-after(async () => {
-  await node.remove()
-  await client.close()
-})
+const { cluster, client, node } = await apiCluster()
 
 async function stage(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
   return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })

@@ -1,27 +1,17 @@
 /** A model that cannot serve says what is in its way, by name; and Ready never lies. */
 import assert from 'node:assert/strict'
-import { after, describe, test, type TestContext } from 'node:test'
-import { createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
+import { describe, test, type TestContext } from 'node:test'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { Deployment, type Pod } from '../../src/kube/resources.ts'
-import { installApi } from '../api.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
+import { apiCluster } from '../api-cluster.ts'
+import { namespace } from '../cluster.ts'
 import { servingFate } from '../fake-routers.ts'
 import { type Decide, fakeNode } from '../kubelet.ts'
 import { type ModelSpecInput, servingRoleOf, versionOf, versions } from '../model-deployment.ts'
 import { crashLooping, imageMissing, initFailing, unready } from '../pod-status.ts'
 import { conditionOf, MODEL, servingStage, versionIn, weightsOf } from '../serving-stage.ts'
 
-const { kubeconfig } = await sharedCluster()
-const cluster = await configFromKubeconfig(kubeconfig)
-const client = createClient(cluster)
-await installApi(client)
-const node = await fakeNode(client)
-after(async () => {
-  await node.remove()
-  await client.close()
-})
+const { cluster, client, node } = await apiCluster()
 
 async function stage(t: TestContext, decide: Decide = servingFate()) {
   return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), decide })

@@ -1,31 +1,21 @@
 /** The life of a TrainingJob on a real API server, with workers that a fake kubelet starts and ends. */
 import assert from 'node:assert/strict'
-import { after, describe, test, type TestContext } from 'node:test'
+import { describe, test, type TestContext } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
-import { createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { isNotFound } from '../../src/kube/errors.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { Event, Job, Node, PersistentVolumeClaim, Pod, Secret, Service } from '../../src/kube/resources.ts'
 import { FINALIZER } from '../../src/plan/training/names.ts'
-import { installApi } from '../api.ts'
+import { apiCluster } from '../api-cluster.ts'
 import { Audit } from '../audit.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
+import { namespace } from '../cluster.ts'
 import { type Decide, fakeNode, Kubelet } from '../kubelet.ts'
 import { type OperatorOptions, startOperator } from '../operator.ts'
 import { attemptOf, envOf, oneMeets, type SpecInput, succeedTogether, trainingJob } from '../training-job.ts'
 import { until } from '../until.ts'
 
-const { kubeconfig } = await sharedCluster()
-const cluster = await configFromKubeconfig(kubeconfig)
-const client = createClient(cluster)
-await installApi(client)
-const node = await fakeNode(client)
-after(async () => {
-  await node.remove()
-  await client.close()
-})
+const { cluster, client, node } = await apiCluster()
 
 const NAME = 'bert'
 
