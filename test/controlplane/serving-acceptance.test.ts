@@ -1,46 +1,19 @@
 /** The manifests that the project began with, applied word for word to a cluster in which the operator runs as a process. */
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
 import type { ServingStatus } from '../../src/api/modeldeployment-parts.ts'
-import { type Client, createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
-import { Deployment, HorizontalPodAutoscaler, Namespace, Pod, Service } from '../../src/kube/resources.ts'
-import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
-import { installApi, manifestsIn } from '../api.ts'
+import { Deployment, HorizontalPodAutoscaler, Pod, Service } from '../../src/kube/resources.ts'
+import { acceptanceCluster } from '../acceptance-cluster.ts'
+import { manifestsIn } from '../api.ts'
 import { servingFate } from '../fake-routers.ts'
-import { type FakeNode, fakeNode, Kubelet } from '../kubelet.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
 import { until } from '../until.ts'
 
 const PLACES = ['default', 'ml-models']
 
-let plane: ControlPlane
-let client: Client
-let node: FakeNode
-let operator: OperatorProcess
-let kubelets: Kubelet[]
-
-before(async () => {
-  plane = await startControlPlane()
-  client = createClient(await configFromKubeconfig(plane.kubeconfig))
-  for (const name of PLACES.slice(1))
-    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await installApi(client)
-  node = await fakeNode(client)
-  kubelets = PLACES.map((namespace) => new Kubelet({ client, namespace, node: node.name, decide: servingFate() }))
-  operator = await startOperatorProcess(plane.kubeconfig)
-})
-
-after(async () => {
-  await operator?.stop()
-  for (const kubelet of kubelets ?? []) await kubelet.stop()
-  await node?.remove()
-  await client?.close()
-  await plane?.stop()
-})
+const { plane, client, operator } = await acceptanceCluster(PLACES, servingFate())
 
 const manifests = await manifestsIn('test/acceptance')
 const models = manifests.filter(({ objects: [first] }) => first?.kind === 'ModelDeployment')

@@ -2,45 +2,19 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { basename, join } from 'node:path'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
-import { type Client, createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
 import { ConfigMap, Namespace, Pod, Service } from '../../src/kube/resources.ts'
-import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
-import { installApi, manifestsIn } from '../api.ts'
-import { type FakeNode, fakeNode, Kubelet } from '../kubelet.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
+import { acceptanceCluster } from '../acceptance-cluster.ts'
+import { manifestsIn } from '../api.ts'
+import { Kubelet } from '../kubelet.ts'
 import { envOf, gangOf, isComplete, trainingJob } from '../training-job.ts'
 import { until } from '../until.ts'
 
 const PLACES = ['default', 'ml-team', 'ml-jobs', 'team-a']
 
-let plane: ControlPlane
-let client: Client
-let node: FakeNode
-let operator: OperatorProcess
-let kubelets: Kubelet[]
-
-before(async () => {
-  plane = await startControlPlane()
-  client = createClient(await configFromKubeconfig(plane.kubeconfig))
-  for (const name of PLACES.slice(1))
-    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await installApi(client)
-  node = await fakeNode(client)
-  kubelets = PLACES.map((namespace) => new Kubelet({ client, namespace, node: node.name, decide: () => undefined }))
-  operator = await startOperatorProcess(plane.kubeconfig)
-})
-
-after(async () => {
-  await operator?.stop()
-  for (const kubelet of kubelets ?? []) await kubelet.stop()
-  await node?.remove()
-  await client?.close()
-  await plane?.stop()
-})
+const { plane, client, node, kubelets, operator } = await acceptanceCluster(PLACES, () => undefined)
 
 /** Workers go on until told to finish; then they end well, as soon as all of them are there. */
 function finish(): void {
