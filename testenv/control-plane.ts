@@ -213,9 +213,10 @@ class LocalControlPlane implements ControlPlane {
       `--cluster-signing-key-file=${this.pki.file('ca.key')}`,
       `--cluster-cidr=${options.podCidr ?? POD_CIDR}`,
       '--use-service-account-credentials=true',
-      // Its default is a pace for a busy cluster of thousands; tests wait for it.
+      // Its defaults are a pace for a busy cluster of thousands; tests wait for it.
       '--kube-api-qps=300',
       '--kube-api-burst=300',
+      '--horizontal-pod-autoscaler-sync-period=2s',
     ]
   }
 

@@ -32,9 +32,11 @@ describe('a model', () => {
     const { create, becomes, exists, deployments, namespace: ns } = await stage(t)
     await create({ scaling: { minReplicas: 2, maxReplicas: 4 } })
     const running = await becomes('running with two pods', (model) => {
-      const isScaled = conditionOf(model, 'Scaled').status === 'True'
+      // Nobody measures on this cluster, which the autoscaler finds out in its own time.
+      const isScaled = conditionOf(model, 'Scaled').reason === 'AutoscalerInactive'
       return model.status?.phase === 'Running' && isScaled && versionIn(model, 'v1').healthyReplicas === 2
     })
+    assert.match(conditionOf(running, 'Scaled').message ?? '', /^v1: the autoscaler bert-hpa does not scale: FailedGet/)
     assert.equal(running.status?.url, `http://${MODEL}-service.${ns}.svc:8080`)
     assert.equal(running.status?.traffic?.provider, 'direct')
     assert.deepEqual(weightsOf(running), { v1: 100 })

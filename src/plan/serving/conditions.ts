@@ -1,10 +1,14 @@
-/** The conditions of a model. Ready: it answers; Healthy: its pods are well; Scaled: it has the pods it should have. */
+/**
+ * The conditions of a model. Ready: it answers; Healthy: its pods are well; Scaled: it has the pods it should have, and
+ * autoscalers can tell how many that are.
+ */
 import type { Verdict } from '../../api/conditions.ts'
 import { isTrue } from '../../api/conditions.ts'
 import type { ServingStatus } from '../../api/modeldeployment-parts.ts'
 import type { Trouble } from '../pod-trouble.ts'
 import { reasonWord } from '../reason-word.ts'
 import type { Scene } from './scene.ts'
+import { autoscalerTrouble } from './scale.ts'
 import { isPodReady } from './trouble.ts'
 import { sizeTold, type State, type VersionState } from './state.ts'
 import { availableOf, isReady, isRolling } from './version.ts'
@@ -34,7 +38,7 @@ export function standingOf(scene: Scene, state: State): Standing {
   const findings: Readonly<Record<(typeof conditionTypes)[number], Finding>> = {
     Ready: readyOf(scene, state),
     Healthy: healthyOf(state),
-    Scaled: scaledOf(state),
+    Scaled: scaledOf(scene, state),
     Progressing: progressOf(scene, state),
   }
   const phase = phaseOf(state, findings.Ready.holds, findings.Healthy.holds)
@@ -117,14 +121,18 @@ function healthyOf(state: State): Finding {
       }
 }
 
-function scaledOf(state: State): Finding {
+function scaledOf({ observed }: Scene, state: State): Finding {
   const short = wantedOf(state).filter((one) => availableOf(one.version) < one.floor)
-  if (short.length === 0)
-    return { holds: true, reason: 'EnoughPods', message: 'every version has the pods it should have' }
-  const message = short.map(
-    (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${one.floor} pods`,
-  )
-  return { holds: false, reason: problemOf(state)?.reason ?? 'TooFewPods', message: message.join('; ') }
+  if (short.length > 0) {
+    const message = short.map(
+      (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${one.floor} pods`,
+    )
+    return { holds: false, reason: problemOf(state)?.reason ?? 'TooFewPods', message: message.join('; ') }
+  }
+  const scaled = wantedOf(state).filter((one) => one.isAutoscaled)
+  const blind = scaled.flatMap(({ version }) => autoscalerTrouble(version, observed.autoscalers) ?? [])
+  if (blind.length > 0) return { holds: false, reason: 'AutoscalerInactive', message: blind.join('; ') }
+  return { holds: true, reason: 'EnoughPods', message: 'every version has the pods it should have' }
 }
 
 /** True while something is under way that will end by itself. */

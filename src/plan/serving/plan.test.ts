@@ -115,6 +115,38 @@ test('replicas are the autoscaler’s, a fixed number is ours, and a budget guar
   )
 })
 
+test('an autoscaler that cannot measure is named; one that can is not', () => {
+  const cluster = settled({ scaling: { minReplicas: 1, maxReplicas: 4 } })
+  const key = 'HorizontalPodAutoscaler/iris-hpa'
+  const says = (status: string): object => {
+    const condition = {
+      type: 'ScalingActive',
+      status,
+      reason: 'FailedGetResourceMetric',
+      message: 'no metrics for cpu',
+    }
+    cluster.objects.set(key, { ...cluster.objects.get(key), status: { conditions: [condition] } } as never)
+    cluster.pass()
+    const {
+      status: is,
+      reason,
+      message,
+    } = cluster.model.status?.conditions?.find(({ type }) => type === 'Scaled') ?? {}
+    return { is, reason, message }
+  }
+  assert.deepEqual(says('False'), {
+    is: 'False',
+    reason: 'AutoscalerInactive',
+    message: 'v1: the autoscaler iris-hpa does not scale: FailedGetResourceMetric: no metrics for cpu',
+  })
+  assert.equal(cluster.model.status?.phase, 'Running')
+  assert.deepEqual(says('True'), {
+    is: 'True',
+    reason: 'EnoughPods',
+    message: 'every version has the pods it should have',
+  })
+})
+
 test('a version starts only after its validation, which a failure blocks with its last words', () => {
   const cluster = start({ validation: { script: 'validate.py', timeoutSeconds: 60 } })
   cluster.pass()

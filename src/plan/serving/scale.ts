@@ -65,6 +65,20 @@ export function autoscaler(model: ServedModel, version: Version, config: Serving
   ]
 }
 
+/** Why an autoscaler does not do its work, in its own words: mostly that there is nobody to measure for it. */
+export function autoscalerTrouble(
+  { name, autoscalerName }: Version,
+  autoscalers: readonly HorizontalPodAutoscaler[],
+): string | undefined {
+  const own = autoscalers.find(({ metadata }) => metadata.name === autoscalerName)
+  const inactive = own?.status?.conditions?.find(
+    ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
+  )
+  if (!inactive) return undefined
+  const { reason = inactive.type, message = '' } = inactive
+  return `${name}: the autoscaler ${autoscalerName} does not scale: ${reason}: ${message}`
+}
+
 type Metrics = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['metrics']>
 
 function metricsOf(scaling: VersionScaling, labels: Record<string, string>, { metricNames }: ServingConfig): Metrics {
