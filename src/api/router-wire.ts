@@ -3,6 +3,9 @@
 /** The backend whose servers are the versions, named like them. */
 export const ROUTER_BACKEND = 'versions'
 
+/** The server in it that is none: where requests wait while there is no version. No version can be named like it. */
+export const ROUTER_NOBODY = '-nobody'
+
 /**
  * One line for each request that has ended, in HAProxy's words: who answered, with what status, after how many
  * milliseconds, and whose doing the end was (`--` if nobody's).

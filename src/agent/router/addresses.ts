@@ -1,6 +1,7 @@
 /**
  * Where versions are: HAProxy takes only IP addresses for what is added live, so names are looked up here. The address of
- * a Service stays for as long as it lives, so it is asked for again only now and then, and kept if nobody answers.
+ * a Service stays for as long as it lives, so it is asked for again only now and then, beside the work: a DNS that hangs
+ * holds up nothing that is known already.
  */
 import { isIP } from 'node:net'
 import type { Route } from './route.ts'
@@ -11,7 +12,7 @@ const AGAIN_MS = 10_000
 
 interface Known {
   readonly ip: string
-  readonly at: number
+  readonly askedAt: number
 }
 
 export interface AddressesDeps {
@@ -48,15 +49,19 @@ export class Addresses {
   async #ip(host: string): Promise<string> {
     if (isIP(host)) return host
     const known = this.#known.get(host)
-    const at = this.#deps.now()
-    if (known && at - known.at < AGAIN_MS) return known.ip
-    try {
-      const ip = await this.#deps.lookup(host)
-      this.#known.set(host, { ip, at })
-      return ip
-    } catch (error) {
-      if (known) return known.ip
-      throw error
+    if (!known) return this.#ask(host)
+    const now = this.#deps.now()
+    if (now - known.askedAt >= AGAIN_MS) {
+      this.#known.set(host, { ...known, askedAt: now })
+      void this.#ask(host).catch(() => undefined)
     }
+    return known.ip
+  }
+
+  async #ask(host: string): Promise<string> {
+    const askedAt = this.#deps.now()
+    const ip = await this.#deps.lookup(host)
+    this.#known.set(host, { ip, askedAt })
+    return ip
   }
 }

@@ -30,7 +30,7 @@ const flags = {
   },
 } as const satisfies Flags
 
-/** HAProxy is looked at this often; a file that changes is noticed at once. */
+/** HAProxy is looked at this often; a route that changes and a HAProxy that starts are noticed at once. */
 const LOOK_MS = 500
 
 export const routerCommand: AgentCommand = {
@@ -50,7 +50,7 @@ export const routerCommand: AgentCommand = {
     })
     const requests = await listenForRequests(portIn(given, 'log-port'), (request) => counters.note(request))
     const pages = await servePages(portIn(given, 'port'), router)
-    await follow(router, files, signal)
+    await follow(router, [...files, socket], signal)
     await Promise.all([pages.close(), requests.close()])
     return 0
   },
@@ -84,7 +84,10 @@ async function follow(router: Router, files: readonly string[], signal: AbortSig
   }
 }
 
-/** Kubernetes replaces a link beside the file, never the file itself: only the directory tells of it. */
+/**
+ * Kubernetes replaces a link beside the file, never the file itself, and a HAProxy that starts makes its socket anew: only
+ * the directory tells of it.
+ */
 function watchDirectories(files: readonly string[], notice: () => void): FSWatcher[] {
   return [...new Set(files.map(dirname))].flatMap((directory) => {
     try {

@@ -61,6 +61,7 @@ const STATE = `1
 3 versions 1 v1 10.0.0.1 2 0 90 0 - 8080
 3 versions 2 v2 10.0.0.2 2 0 10 0 - 8080
 3 versions 3 v3 10.0.0.3 0 1 50 0 - 8080
+3 versions 4 -nobody 127.0.0.1 2 0 1 1 - 1
 `
 
 describe('the servers of HAProxy', () => {
@@ -68,6 +69,7 @@ describe('the servers of HAProxy', () => {
     const servers = parseServers(STATE)
     assert.deepEqual(servers[0], { name: 'v1', ip: '10.0.0.1', port: 8080, weight: 90, enabled: true })
     assert.equal(servers[2]?.enabled, false)
+    assert.equal(servers.length, 3)
     assert.deepEqual(
       [...divisionOf(servers)],
       [
@@ -152,6 +154,29 @@ describe('orders', () => {
   })
 })
 
+describe('an address', () => {
+  test('is asked for again now and then, and nobody waits for it', async () => {
+    let now = 0
+    const answers = [Promise.resolve('10.0.0.1'), new Promise<string>(() => undefined), Promise.resolve('10.0.0.2')]
+    let asked = 0
+    const lookup = (): Promise<string> => answers[asked++] ?? Promise.reject(new Error('ENOTFOUND'))
+    const addresses = new Addresses({ lookup, now: () => now })
+    const ip = async () => (await addresses.resolve([{ version: 'v1', address: 'a:80', weight: 100 }]))[0]?.ip
+    const seen = []
+    for (now of [0, 9_000, 10_000, 19_000, 20_000, 29_000, 30_000, 40_000]) seen.push([now, asked, await ip()])
+    assert.deepEqual(seen, [
+      [0, 0, '10.0.0.1'],
+      [9_000, 1, '10.0.0.1'],
+      [10_000, 1, '10.0.0.1'],
+      [19_000, 2, '10.0.0.1'],
+      [20_000, 2, '10.0.0.1'],
+      [29_000, 3, '10.0.0.2'],
+      [30_000, 3, '10.0.0.2'],
+      [40_000, 4, '10.0.0.2'],
+    ])
+  })
+})
+
 describe('a request that has ended', () => {
   const lines: readonly (readonly [string, object | undefined])[] = [
     ['v1 200 12 --', { version: 'v1', failed: false, latencyMs: 12 }],
@@ -161,6 +186,7 @@ describe('a request that has ended', () => {
     ['v2 -1 40 SD', { version: 'v2', failed: true, latencyMs: 40 }],
     ['v2 -1 40 CD', { version: 'v2', failed: false, latencyMs: 40 }],
     ['<NOSRV> 503 0 SC', undefined],
+    ['-nobody 503 5000 SC', undefined],
     ['anything else', undefined],
   ]
   for (const [line, expected] of lines) {

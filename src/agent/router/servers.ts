@@ -1,5 +1,5 @@
-/** The servers of the router's backend, as HAProxy tells them. */
-import { ROUTER_BACKEND } from '../../api/router-wire.ts'
+/** The versions that HAProxy knows: the servers of the router's backend, as it tells them. */
+import { ROUTER_BACKEND, ROUTER_NOBODY } from '../../api/router-wire.ts'
 
 export interface Server {
   readonly name: string
@@ -23,13 +23,14 @@ export function parseServers(answer: string): Server[] {
     const values = line.split(' ')
     return new Map(columns.map((column, index) => [column, values[index] ?? '']))
   })
-  return rows.map((row) => ({
+  const servers = rows.map((row) => ({
     name: row.get('srv_name') ?? '',
     ip: row.get('srv_addr') ?? '',
     port: Number(row.get('srv_port')),
     weight: Number(row.get('srv_uweight')),
     enabled: row.get('srv_admin_state') === '0',
   }))
+  return servers.filter(({ name }) => name !== ROUTER_NOBODY)
 }
 
 /** The percent of new requests that each version gets. */

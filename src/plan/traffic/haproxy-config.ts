@@ -5,10 +5,12 @@
  * - One server per version, weighted round robin: the division is exact, not only likely.
  * - What failed before any answer is tried again, for as long as endpoints of a dead pod may linger, at once with another
  *   version if there is one. Answers are never second-guessed, whatever their status.
+ * - While there is no version, since HAProxy has just started, requests go to nobody: a server that is used only then, at an
+ *   address where none listens. So they are tried again as well, and reach the first version that the agent names.
  * - Every request has a connection of its own to the version: so requests, not connections, are spread over its pods, new
  *   pods get their share at once, and a retry is never tied to the connection that failed.
  */
-import { REQUEST_LOG_FORMAT, REQUEST_LOG_PORT, ROUTER_BACKEND } from '../../api/router-wire.ts'
+import { REQUEST_LOG_FORMAT, REQUEST_LOG_PORT, ROUTER_BACKEND, ROUTER_NOBODY } from '../../api/router-wire.ts'
 
 /** Where HAProxy listens. High enough for a process without privileges. */
 export const ROUTER_PORT = 8080
@@ -45,7 +47,7 @@ defaults
   timeout http-keep-alive 60s
   retries 10
   retry-on conn-failure empty-response
-  option redispatch
+  option redispatch 1
 
 frontend model
   bind :${port}
@@ -56,6 +58,7 @@ frontend model
 backend ${ROUTER_BACKEND}
   balance roundrobin
   option http-server-close
+  server ${ROUTER_NOBODY} 127.0.0.1:1 backup
 `
 }
 
