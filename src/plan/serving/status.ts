@@ -4,7 +4,7 @@ import { compact } from '../../api/json.ts'
 import type { Verdict } from '../../api/conditions.ts'
 import type { ActiveVersion, ServingStatus } from '../../api/modeldeployment-parts.ts'
 import { serviceName } from '../model-names.ts'
-import { modelRates, versionRates } from './rates.ts'
+import { ratesOf, type ShownRates } from './rates.ts'
 import type { ServingObserved } from './observed.ts'
 import { conditionTypes, type Standing } from './conditions.ts'
 import type { Scene } from './scene.ts'
@@ -19,19 +19,20 @@ export function statusOf(scene: Scene, state: State, standing: Standing): Planne
   const { namespace, generation } = model.metadata
   const limited = limitedVerdict(observed.model)
   const staying = state.versions.filter(({ retirement }) => !retirement.isOver)
+  const rates = ratesOf(scene, state.routing)
   return compact({
     phase: standing.phase,
     message: standing.message,
     url: `http://${serviceName(model)}.${namespace ?? 'default'}.svc:${model.server.port}`,
-    activeVersions: staying.map((one) => activeVersion(scene, state, one)),
+    activeVersions: staying.map((one) => activeVersion(state, one, rates)),
     traffic: state.routing.next,
-    metrics: modelRates(scene, state),
+    metrics: rates.model,
     observedGeneration: generation,
     conditions: [...othersConditions(known), ...standing.conditions, ...(limited ? [limited] : [])],
   })
 }
 
-function activeVersion(scene: Scene, state: State, one: VersionState): ActiveVersion {
+function activeVersion({ routing }: State, one: VersionState, rates: ShownRates): ActiveVersion {
   const { version, validation, trouble, retirement } = one
   const isPassed = validation?.outcome === 'passed'
   const validated = isPassed ? validation.digest : version.known?.validated
@@ -39,12 +40,12 @@ function activeVersion(scene: Scene, state: State, one: VersionState): ActiveVer
     name: version.name,
     replicas: sizeTold(one),
     healthyReplicas: availableOf(version),
-    weight: state.routing.told.get(version.name) ?? 0,
+    weight: routing.told.get(version.name) ?? 0,
     idleSince: retirement.idleSince,
     validated,
     reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
     message: trouble?.message.slice(0, MAX_MESSAGE),
-    metrics: versionRates(scene, state, version),
+    metrics: rates.versions.get(version.name),
   })
 }
 
