@@ -83,7 +83,7 @@ function server(subject: Subject): Container {
     ...(args && { args: [...args] }),
     ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }],
     ...probesOf(model),
-    lifecycle: { preStop: { exec: { command: ['sleep', String(LEAVE_SECONDS)] } } },
+    lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
   }
 }
 

@@ -16,11 +16,12 @@ export const REPLICAS_ANNOTATION = 'modeldeployment.ml.example.com/replicas'
 export const isAutoscaled = ({ minReplicas, maxReplicas }: VersionScaling): boolean => minReplicas < maxReplicas
 
 /**
- * The number to say; nothing if the autoscaler says it. What we said before is said on until an autoscaler has said
- * something else: from then on the field is its own.
+ * The number to say; nothing if the autoscaler says it. We say the first one, since a pod alone should not have to wait
+ * for the autoscaler's first look; and what we said is said on until an autoscaler has said something else: from then on
+ * the field is its own.
  */
 export function replicasSaid({ deployment }: Version, scaling: VersionScaling): number | undefined {
-  if (!isAutoscaled(scaling)) return scaling.minReplicas
+  if (!isAutoscaled(scaling) || !deployment) return scaling.minReplicas
   const said = deployment?.metadata.annotations?.[REPLICAS_ANNOTATION]
   if (said === undefined || Number(said) !== deployment?.spec?.replicas) return undefined
   return Math.max(Number(said), scaling.minReplicas)
