@@ -41,7 +41,7 @@ export class FakeGateway {
       lastTransitionTime,
     }))
     const controllerName = 'example.com/gateway'
-    const parents = route.spec.parentRefs.map((parentRef) => ({ parentRef, controllerName, conditions }))
+    const parents = (route.spec.parentRefs ?? []).map((parentRef) => ({ parentRef, controllerName, conditions }))
     await this.#client
       .patch(HTTPRoute, keyOf(route), { status: { parents } }, { subresource: 'status' })
       .catch((error: unknown) => {

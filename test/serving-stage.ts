@@ -76,6 +76,18 @@ export function servingStage(t: TestContext, place: ServingPlace, setup: Serving
   }
 }
 
+/** Nothing is written at rest; what is written after a restart, then. */
+export async function writesAfterRest({ audit, rests, restart }: ServingStage): Promise<string[]> {
+  await until('three passes without a write', async () => {
+    await audit.take()
+    await rests()
+    return (await audit.take()).length === 0
+  })
+  await restart()
+  await rests()
+  return audit.take()
+}
+
 /** What a user asks of the API server. */
 function asked(client: Client, namespace: string) {
   const model = () => client.get(modelDeployments, { namespace, name: MODEL })

@@ -15,7 +15,15 @@ import {
 import { apiCluster } from '../api-cluster.ts'
 import { namespace } from '../cluster.ts'
 import { mlopsModel, servingRoleOf, versions } from '../model-deployment.ts'
-import { conditionOf, MODEL, servingStage, type ServingSetup, versionIn, weightsOf } from '../serving-stage.ts'
+import {
+  conditionOf,
+  MODEL,
+  servingStage,
+  type ServingSetup,
+  versionIn,
+  weightsOf,
+  writesAfterRest,
+} from '../serving-stage.ts'
 import { until } from '../until.ts'
 
 const { cluster, client, node } = await apiCluster()
@@ -189,20 +197,14 @@ describe('a model', () => {
   })
 
   test('at rest and after a restart of the operator costs no write', async (t) => {
-    const { create, reaches, rests, restart, audit } = await stage(t, { resyncMs: 200 })
+    const scene = await stage(t, { resyncMs: 200 })
+    const { create, reaches } = scene
     await create({
       ...two,
       scaling: { minReplicas: 2, maxReplicas: 2 },
       validation: { script: 'x.py', timeoutSeconds: 9 },
     })
     await reaches('Running')
-    await until('three passes without a write', async () => {
-      await audit.take()
-      await rests()
-      return (await audit.take()).length === 0
-    })
-    await restart()
-    await rests()
-    assert.deepEqual(await audit.take(), [])
+    assert.deepEqual(await writesAfterRest(scene), [])
   })
 })

@@ -5,13 +5,13 @@ import { type Client, createClient } from '../../src/kube/client.ts'
 import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import { Deployment, Service } from '../../src/kube/resources.ts'
-import { DestinationRule, HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
+import { backendsOf, DestinationRule, destinationsOf, HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
 import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
 import { installApi } from '../api.ts'
 import { FakeGateway } from '../fake-gateway.ts'
 import { type FakeNode, fakeNode } from '../kubelet.ts'
 import { versions } from '../model-deployment.ts'
-import { MODEL, ownNamespace, servingStage, type ServingStage, weightsOf } from '../serving-stage.ts'
+import { MODEL, ownNamespace, servingStage, type ServingStage, weightsOf, writesAfterRest } from '../serving-stage.ts'
 import { installTrafficKinds } from '../traffic-kinds.ts'
 import { until } from '../until.ts'
 
@@ -36,7 +36,7 @@ after(async () => {
 
 async function stage(t: TestContext, name: string): Promise<ServingStage> {
   const namespace = await ownNamespace(t, client, name)
-  return servingStage(t, { client, cluster, node: node.name }, { namespace })
+  return servingStage(t, { client, cluster, node: node.name }, { namespace, resyncMs: 200 })
 }
 
 const led = ({ becomes }: ServingStage, provider: string, weights: Readonly<Record<string, number>>) =>
@@ -46,13 +46,10 @@ const led = ({ becomes }: ServingStage, provider: string, weights: Readonly<Reco
     return traffic?.provider === provider && traffic.previous === undefined && isDivided
   })
 
-const subsetsOf = ({ spec }: VirtualService) =>
-  Object.fromEntries(
-    spec.http.flatMap(({ route }) => route.map(({ destination, weight }) => [destination.subset, weight])),
-  )
+const subsetsOf = (service: VirtualService) =>
+  Object.fromEntries(destinationsOf(service).map(({ destination, weight }) => [destination.subset, weight]))
 
-const backendsOf = ({ spec }: HTTPRoute) =>
-  Object.fromEntries(spec.rules.flatMap(({ backendRefs }) => backendRefs.map(({ name, weight }) => [name, weight])))
+const servicesOf = (route: HTTPRoute) => Object.fromEntries(backendsOf(route).map(({ name, weight }) => [name, weight]))
 
 /** Whoever edits or deletes it: it comes back. */
 async function comesBack(resource: Resource, key: { namespace: string; name: string }, edit: object): Promise<void> {
@@ -77,8 +74,11 @@ describe('what divides the traffic', () => {
     await change({ versions: versions({ v1: 25, v2: 75 }) })
     await led(scene, 'istio', { v1: 25, v2: 75 })
     assert.deepEqual(subsetsOf(await get(VirtualService, `${MODEL}-vs`)), { v1: 25, v2: 75 })
-    await comesBack(VirtualService, { namespace: ns, name: `${MODEL}-vs` }, { spec: { hosts: ['elsewhere'] } })
-    await comesBack(DestinationRule, { namespace: ns, name: `${MODEL}-vs` }, { spec: { host: 'elsewhere' } })
+    assert.deepEqual(await writesAfterRest(scene), [])
+    for (const spec of [{ hosts: ['elsewhere'] }, { http: null }, { http: [{}] }])
+      await comesBack(VirtualService, { namespace: ns, name: `${MODEL}-vs` }, { spec })
+    for (const spec of [{ host: 'elsewhere' }, { subsets: null }])
+      await comesBack(DestinationRule, { namespace: ns, name: `${MODEL}-vs` }, { spec })
     await change({ versions: versions({ v2: 100 }) })
     await isGone(Deployment, `${MODEL}-v1`)
     await change({ traffic: { provider: 'router' } })
@@ -97,8 +97,10 @@ describe('what divides the traffic', () => {
     const gateway = new FakeGateway(client, ns)
     t.after(() => gateway.stop())
     await led(scene, 'gateway', { v1: 60, v2: 40 })
-    assert.deepEqual(backendsOf(await get(HTTPRoute, MODEL)), { [`${MODEL}-v1`]: 60, [`${MODEL}-v2`]: 40 })
-    await comesBack(HTTPRoute, { namespace: ns, name: MODEL }, { spec: { hostnames: ['elsewhere.example.com'] } })
+    assert.deepEqual(servicesOf(await get(HTTPRoute, MODEL)), { [`${MODEL}-v1`]: 60, [`${MODEL}-v2`]: 40 })
+    assert.deepEqual(await writesAfterRest(scene), [])
+    for (const spec of [{ hostnames: ['elsewhere.example.com'] }, { rules: null, parentRefs: null }, { rules: [{}] }])
+      await comesBack(HTTPRoute, { namespace: ns, name: MODEL }, { spec })
     await change({ versions: versions({ v1: 0, v2: 100 }) })
     await led(scene, 'gateway', { v2: 100 })
     await change({ traffic: { provider: 'replicas', gateways: null, hostnames: null } })
@@ -109,7 +111,7 @@ describe('what divides the traffic', () => {
   test('routes of others are left alone, and the model says whose they are', async (t) => {
     const scene = await stage(t, 'foreign')
     const { create, becomes, change, get, namespace: ns } = scene
-    const spec = { hosts: ['x'], host: 'x', http: [], subsets: [], parentRefs: [], rules: [] }
+    const spec = { hosts: ['x'], host: 'x' }
     const foreign: readonly (readonly [Resource, string, string])[] = [
       [VirtualService, `${MODEL}-vs`, 'istio'],
       [DestinationRule, `${MODEL}-vs`, 'istio'],

@@ -285,7 +285,7 @@ export class ServingCluster {
         status: 'True',
         observedGeneration: route.metadata.generation ?? 0,
       }))
-      const parents = route.spec.parentRefs.map((parentRef) => ({ parentRef, conditions }))
+      const parents = (route.spec.parentRefs ?? []).map((parentRef) => ({ parentRef, conditions }))
       const taken: HTTPRoute = { ...route, status: { parents } }
       this.objects.set(keyOf(route), taken)
     }

@@ -8,7 +8,7 @@ import type { RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Deployment, Service } from '../../src/kube/resources.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
-import type { HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
+import { backendsOf, destinationsOf, type HTTPRoute, type VirtualService } from '../../src/plan/traffic/kinds.ts'
 import { MODEL_UID, type ServingCluster, type Write } from './serving-cluster.ts'
 
 type Shares = ReadonlyMap<string, number>
@@ -16,12 +16,12 @@ type Shares = ReadonlyMap<string, number>
 /** Percent by version, as a written object divides traffic; nothing if it does not. */
 function divisionIn(object: KubeObject & { readonly data?: unknown }): Shares | undefined {
   if (object.kind === 'VirtualService') {
-    const routes = (object as VirtualService).spec.http.flatMap(({ route }) => route)
-    return new Map(routes.map(({ destination, weight }) => [destination.subset, weight]))
+    const routes = destinationsOf(object as VirtualService)
+    return new Map(routes.map(({ destination, weight = 0 }) => [destination.subset ?? '', weight]))
   }
   if (object.kind === 'HTTPRoute') {
     const { name } = object.metadata
-    const refs = (object as HTTPRoute).spec.rules.flatMap(({ backendRefs }) => backendRefs)
+    const refs = backendsOf(object as HTTPRoute)
     return new Map(refs.map((ref) => [ref.name.slice(name.length + 1), ref.weight]))
   }
   if (object.kind !== 'ConfigMap' || !object.metadata.name.endsWith('-router')) return undefined

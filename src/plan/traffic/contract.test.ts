@@ -9,7 +9,7 @@ import { MODEL_UID_LABEL, VERSION_LABEL } from '../model-names.ts'
 import { apportion } from './apportion.ts'
 import { defaultTrafficConfig } from './config.ts'
 import type { ProviderName, Rendered, TrafficObserved, TrafficTarget } from './contract.ts'
-import type { HTTPRoute, VirtualService } from './kinds.ts'
+import { backendsOf, destinationsOf, type HTTPRoute, type VirtualService } from './kinds.ts'
 import { providers } from './providers.ts'
 import { splitReplicas } from './replicas.ts'
 
@@ -67,6 +67,18 @@ const stored = (object: KubeObject, generation = 1): KubeObject => ({
 
 const kind = ({ apply }: Rendered, name: string): KubeObject | undefined => apply.find((object) => object.kind === name)
 
+/** Somebody took out all that leads anywhere, as their definitions allow, and left this. */
+function emptied(observed: TrafficObserved, name: string, left: object): TrafficObserved {
+  const without = (object: KubeObject): KubeObject => {
+    const { spec } = object as KubeObject & { readonly spec: object }
+    return {
+      ...object,
+      spec: { ...spec, http: undefined, subsets: undefined, rules: undefined, ...left },
+    } as KubeObject
+  }
+  return { ...observed, routes: observed.routes.map((route) => (route.kind === name ? without(route) : route)) }
+}
+
 function istio(): World {
   const settled = ({ apply }: Rendered): TrafficObserved => ({
     ...NOTHING,
@@ -75,8 +87,8 @@ function istio(): World {
   return {
     asked: (rendered) =>
       new Map(
-        (kind(rendered, 'VirtualService') as VirtualService).spec.http.flatMap(({ route }) =>
-          route.map(({ destination, weight }) => [destination.subset, weight] as const),
+        destinationsOf(kind(rendered, 'VirtualService') as VirtualService).map(
+          ({ destination, weight = 0 }) => [destination.subset ?? '', weight] as const,
         ),
       ),
     settled,
@@ -93,6 +105,9 @@ function istio(): World {
         ...NOTHING,
         routes: rendered.apply.map((route) => ({ ...stored(route, 2), status: { observedGeneration: '1' } })),
       },
+      emptied(settled(rendered), 'VirtualService', {}),
+      emptied(settled(rendered), 'VirtualService', { http: [{}] }),
+      emptied(settled(rendered), 'DestinationRule', {}),
     ],
   }
 }
@@ -110,19 +125,15 @@ function gateway(): World {
       const conditions = types.map((type) => ({ type, status, observedGeneration }))
       return {
         ...stored(route, 2),
-        status: { parents: route.spec.parentRefs.map((parentRef) => ({ parentRef, conditions })) },
+        status: { parents: route.spec.parentRefs?.map((parentRef) => ({ parentRef, conditions })) },
       }
     }),
   })
   return {
     asked: (rendered, { backends }) => {
       const versions = new Map(backends.map(({ service, version }) => [service, version]))
-      const { rules } = (kind(rendered, 'HTTPRoute') as HTTPRoute).spec
-      return new Map(
-        rules.flatMap(({ backendRefs }) =>
-          backendRefs.map(({ name, weight }) => [versions.get(name) ?? name, weight] as const),
-        ),
-      )
+      const backendRefs = backendsOf(kind(rendered, 'HTTPRoute') as HTTPRoute)
+      return new Map(backendRefs.map(({ name, weight }) => [versions.get(name) ?? name, weight] as const))
     },
     settled: (rendered) => answered(rendered, 2),
     underway: (rendered) => [
@@ -130,6 +141,8 @@ function gateway(): World {
       answered(rendered, 1),
       answered(rendered, 2, 'False'),
       answered(rendered, 2, 'True', ['Accepted']),
+      emptied(answered(rendered, 2), 'HTTPRoute', {}),
+      emptied(answered(rendered, 2), 'HTTPRoute', { rules: [{}] }),
     ],
   }
 }

@@ -4,7 +4,7 @@
  */
 import { serviceName, VERSION_LABEL } from '../model-names.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from './contract.ts'
-import { DestinationRule, type HttpDestination, VirtualService } from './kinds.ts'
+import { DestinationRule, destinationsOf, type HttpDestination, VirtualService } from './kinds.ts'
 import { named, observedOf, podsOf, rendering } from './route-object.ts'
 
 export const istioProvider: TrafficProvider = { name: 'istio', render, inEffect }
@@ -45,20 +45,23 @@ function virtualService(target: TrafficTarget): VirtualService {
   }
 }
 
-/** Istio says nothing back unless told to, so what is stored counts; but a status that is behind is believed. */
+/**
+ * Istio says nothing back unless told to, so what is stored counts; but a status that is behind is believed. A route that
+ * somebody emptied leads anywhere.
+ */
 function inEffect(target: TrafficTarget, observed: TrafficObserved): ReadonlyMap<string, number> | undefined {
   const name = routeName(target)
   const service = observedOf(observed, VirtualService, name)
   const rule = observedOf(observed, DestinationRule, name)
   if (!service || !rule || isBehind(service)) return undefined
-  const routes = service.spec.http.flatMap(({ route }) => route)
-  const subsets = new Set(rule.spec.subsets.map((subset) => subset.name))
-  if (!routes.every(({ destination }) => subsets.has(destination.subset))) return undefined
-  return new Map(routes.map((route) => [route.destination.subset, shareOf(route, routes)]))
+  const routes = destinationsOf(service)
+  const subsets = new Set(rule.spec.subsets?.map((subset) => subset.name))
+  const shares = routes.map((route) => [route.destination.subset ?? '', shareOf(route, routes)] as const)
+  return shares.length > 0 && shares.every(([subset]) => subsets.has(subset)) ? new Map(shares) : undefined
 }
 
 /** Istio takes a single route without a weight for all of it. */
-function shareOf({ weight }: HttpDestination, routes: readonly HttpDestination[]): number {
+function shareOf({ weight = 0 }: HttpDestination, routes: readonly HttpDestination[]): number {
   return routes.length === 1 ? 100 : weight
 }
 

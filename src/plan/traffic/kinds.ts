@@ -1,16 +1,19 @@
-/** The kinds of other products that divide traffic: only what we write and read of them. */
+/**
+ * The kinds of other products that divide traffic: only what we write and read of them. What their definitions do not
+ * demand may be missing from what is read: anybody may have edited it.
+ */
 import type { KubeObject, Resource } from '../../kube/object.ts'
 
 export interface HttpDestination {
-  readonly destination: { readonly host: string; readonly subset: string; readonly port: { readonly number: number } }
-  readonly weight: number
+  readonly destination: { readonly host: string; readonly subset?: string; readonly port?: { readonly number: number } }
+  readonly weight?: number
 }
 
 export interface VirtualService extends KubeObject {
   readonly spec: {
     readonly hosts: readonly string[]
     readonly gateways?: readonly string[]
-    readonly http: readonly { readonly route: readonly HttpDestination[] }[]
+    readonly http?: readonly { readonly route?: readonly HttpDestination[] }[]
   }
   /** Written only by an istiod that is configured to. */
   readonly status?: { readonly observedGeneration?: number | string }
@@ -19,7 +22,7 @@ export interface VirtualService extends KubeObject {
 export interface DestinationRule extends KubeObject {
   readonly spec: {
     readonly host: string
-    readonly subsets: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[]
+    readonly subsets?: readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> }[]
   }
 }
 
@@ -39,13 +42,17 @@ interface ParentStatus {
   }[]
 }
 
+export interface BackendReference {
+  readonly name: string
+  readonly port?: number
+  readonly weight: number
+}
+
 export interface HTTPRoute extends KubeObject {
   readonly spec: {
-    readonly parentRefs: readonly ParentReference[]
+    readonly parentRefs?: readonly ParentReference[]
     readonly hostnames?: readonly string[]
-    readonly rules: readonly {
-      readonly backendRefs: readonly { readonly name: string; readonly port: number; readonly weight: number }[]
-    }[]
+    readonly rules?: readonly { readonly backendRefs?: readonly BackendReference[] }[]
   }
   readonly status?: { readonly parents?: readonly ParentStatus[] }
 }
@@ -73,3 +80,11 @@ export const HTTPRoute: Resource<HTTPRoute> = {
   plural: 'httproutes',
   namespaced: true,
 }
+
+/** All that a VirtualService leads to. */
+export const destinationsOf = ({ spec }: VirtualService): HttpDestination[] =>
+  (spec.http ?? []).flatMap(({ route = [] }) => route)
+
+/** All that an HTTPRoute leads to. */
+export const backendsOf = ({ spec }: HTTPRoute): BackendReference[] =>
+  (spec.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs)
