@@ -12,8 +12,8 @@ import { parseArgs } from 'node:util'
 import { campaign, type Report } from '../test/crash/campaign.ts'
 import { deaths, errors, pairsOfDeaths, type Plans, slice, staleRestarts } from '../test/crash/plans.ts'
 import type { Lab, Scenario } from '../test/crash/run.ts'
-import { servingLab } from '../test/crash/serving-lab.ts'
-import { servingScenarios } from '../test/crash/serving-scenarios.ts'
+import { routedLab, servingLab } from '../test/crash/serving-lab.ts'
+import { routedScenarios, servingScenarios } from '../test/crash/serving-scenarios.ts'
 import { trainingLab } from '../test/crash/training-lab.ts'
 import { trainingScenarios } from '../test/crash/training-scenarios.ts'
 import { startControlPlane } from '../testenv/control-plane.ts'
@@ -46,6 +46,7 @@ const workloads: readonly {
 }[] = [
   { open: trainingLab, scenarios: trainingScenarios },
   { open: servingLab, scenarios: servingScenarios },
+  { open: routedLab, scenarios: routedScenarios },
 ]
 
 const totals = { plans: 0, deaths: 0, violations: 0 }
@@ -68,10 +69,12 @@ async function run(kubeconfig: string): Promise<number> {
   const began = Date.now()
   const isWanted = ({ name }: Scenario): boolean =>
     positionals.length === 0 || positionals.some((part) => name.includes(part))
-  for (const { open, scenarios } of workloads) {
+  for (const { open, scenarios: all } of workloads) {
+    const scenarios = all.filter(isWanted)
+    if (scenarios.length === 0) continue
     const lab = await open(kubeconfig, { parallel: Number(values.parallel) })
     try {
-      for (const [kind, plans] of wantedKinds) await tryOut(lab, scenarios.filter(isWanted), kind, plans)
+      for (const [kind, plans] of wantedKinds) await tryOut(lab, scenarios, kind, plans)
     } finally {
       await lab.close()
     }

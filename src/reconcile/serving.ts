@@ -36,6 +36,8 @@ export interface ServingOptions {
   readonly readReports: ReadRouterReports
   /** Instead of what two reports some seconds apart tell. */
   readonly rates?: Rates
+  /** Instead of the planner. */
+  readonly planner?: typeof planServing
 }
 
 interface Deps {
@@ -46,6 +48,7 @@ interface Deps {
   readonly metrics: ServingMetrics
   readonly rates: Rates
   readonly readReports: ReadRouterReports
+  readonly planner: typeof planServing
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -59,6 +62,7 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     metrics: new ServingMetrics(metrics.registry),
     rates: options.rates ?? new RouterRates(),
     readReports: options.readReports,
+    planner: options.planner ?? planServing,
   }
   return [
     addController('modeldeployment', caches.models, deps, options),
@@ -107,7 +111,7 @@ async function advance(model: Model, deps: Deps, context: ReconcileContext): Pro
   if (age < SUCCESSION_MS && leftovers(model, caches).length > 0) return { requeueAfterMs: LOOK_MS }
   const observed = await gatherServing(model, { ...deps, now })
   try {
-    return await carryOut(model, planServing(observed), deps, context)
+    return await carryOut(model, deps.planner(observed), deps, context)
   } catch (error) {
     if (isRefusal(error)) await carryOut(model, planServingRefusal(observed, error.message), deps, context)
     throw error

@@ -45,6 +45,8 @@ export interface Lab {
   readonly node: string
   /** The program under test, told to serve one namespace. */
   readonly program: (namespace: string) => Launch
+  /** Who else acts in the namespace, if anybody. */
+  readonly neighbour?: (namespace: string) => { stop(): Promise<void> }
   /** How long to wait for rest, once everything has been played. */
   readonly patienceMs: number
   /** Namespaces to delete in the end. */
@@ -68,6 +70,7 @@ export async function runPlan(lab: Lab, scenario: Scenario, { faults, lag }: Fau
   const kinds = [scenario.primary, ...scenario.kinds]
   const witness = new Witness(client, namespace, kinds, [...scenario.oracles(), ...generalOracles])
   const kubelet = new Kubelet({ client, namespace, node: lab.node, decide: () => undefined })
+  const neighbour = lab.neighbour?.(namespace)
   const outside: string[] = []
   const saboteur = new Saboteur(faults, ({ namespace: place, path }) => {
     if (place !== namespace) outside.push(`G2: wrote outside the namespace: ${path}`)
@@ -83,7 +86,7 @@ export async function runPlan(lab: Lab, scenario: Scenario, { faults, lag }: Fau
   } catch (error) {
     if (witness.violations.length === 0) failures.push(complaint(error, witness))
   } finally {
-    await Promise.all([process.stop(), kubelet.stop()])
+    await Promise.all([process.stop(), kubelet.stop(), neighbour?.stop()])
     await witness.stop()
     await abandon(lab, namespace, scenario.primary)
   }

@@ -1,0 +1,114 @@
+/** Models that Istio and the Gateway API divide, under faults. On a cluster of its own: others must not see these kinds. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
+import { createClient } from '../../src/kube/client.ts'
+import { configFromKubeconfig } from '../../src/kube/config.ts'
+import type { KubeObject } from '../../src/kube/object.ts'
+import { VERSION_LABEL, versionedName } from '../../src/plan/model-names.ts'
+import type { ServingObserved } from '../../src/plan/serving/observed.ts'
+import { planServing } from '../../src/plan/serving/plan.ts'
+import { destinationsOf, type HTTPRoute, type VirtualService } from '../../src/plan/traffic/kinds.ts'
+import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
+import { campaign } from '../crash/campaign.ts'
+import { deaths, type Plans, slice } from '../crash/plans.ts'
+import { routedLab } from '../crash/serving-lab.ts'
+import { routedLife, routedScenarios } from '../crash/serving-scenarios.ts'
+import { installTrafficKinds } from '../traffic-kinds.ts'
+
+let plane: ControlPlane
+
+before(async () => {
+  plane = await startControlPlane()
+  const client = createClient(await configFromKubeconfig(plane.kubeconfig))
+  await installTrafficKinds(client)
+  await client.close()
+})
+
+after(() => plane?.stop())
+
+/** One plan in this many, of one life; `scripts/faults.ts` runs all of all lives. */
+const SLICE = 31
+
+test('the operator is killed at a write in the life of a model that routes divide, and started again', async (t) => {
+  const lab = await routedLab(plane.kubeconfig, { parallel: 8 })
+  t.after(() => lab.close())
+  const report = await campaign(lab, routedLife, slice(deaths, { every: SLICE }))
+  const { plans, deaths: died, writes, violations } = report
+  t.diagnostic(`${plans} plans, ${died} deaths, ${writes} writes, ${violations.length} violations`)
+  assert.deepEqual(violations, [])
+})
+
+interface Mutant {
+  readonly name: string
+  readonly scenario: string
+  readonly planner: typeof planServing
+  readonly found: RegExp
+}
+
+const noFault: Plans = () => []
+
+const applying =
+  (wrong: (object: KubeObject, observed: ServingObserved) => KubeObject): typeof planServing =>
+  (observed) => {
+    const plan = planServing(observed)
+    return { ...plan, apply: plan.apply.map((object) => wrong(object, observed)) }
+  }
+
+const mutants: readonly Mutant[] = [
+  {
+    name: 'weights that do not sum to 100',
+    scenario: 'deploy two versions by istio',
+    planner: applying((object) => {
+      if (object.kind !== 'VirtualService') return object
+      const { spec, ...rest } = object as VirtualService
+      const route = destinationsOf(object as VirtualService).map((one) => ({ ...one, weight: (one.weight ?? 0) + 1 }))
+      return { ...rest, spec: { ...spec, http: [{ route }] } } as KubeObject
+    }),
+    found: /S1: VirtualService/,
+  },
+  {
+    name: 'the spec counts at once, ready or not',
+    scenario: 'replace the only version by gateway',
+    planner: applying((object, { model }) => {
+      if (object.kind !== 'HTTPRoute') return object
+      const { spec, ...rest } = object as HTTPRoute
+      const backendRefs = (model as ModelDeployment).spec.versions.map(({ name, weight }) => {
+        return { name: versionedName(model, name), port: 8080, weight }
+      })
+      return { ...rest, spec: { ...spec, rules: [{ backendRefs }] } } as KubeObject
+    }),
+    found: /S2: HTTPRoute/,
+  },
+  {
+    name: 'a version goes with its entry in the spec',
+    scenario: 'remove a version by istio',
+    planner: (observed) => {
+      const plan = planServing(observed)
+      const wanted = (observed.model as ModelDeployment).spec.versions.map(({ name }) => name)
+      const isLeft = ({ metadata }: KubeObject): boolean => {
+        const version = metadata.labels?.[VERSION_LABEL]
+        return version !== undefined && !wanted.includes(version)
+      }
+      const left = observed.deployments.filter((one) => isLeft(one) && !plan.prune.includes(one))
+      return { ...plan, prune: [...plan.prune, ...left] }
+    },
+    found: /S4: Deployment.* VirtualService/,
+  },
+]
+
+describe('a planted bug is found', { concurrency: true }, () => {
+  for (const { name, scenario: part, planner, found } of mutants) {
+    test(name, async (t) => {
+      const lab = await routedLab(plane.kubeconfig, { parallel: 2, patienceMs: 6_000 }, planner)
+      t.after(() => lab.close())
+      const scenario = routedScenarios.find((one) => one.name.includes(part))
+      assert.ok(scenario)
+      const { violations } = await campaign(lab, scenario, noFault)
+      assert.ok(
+        violations.some((violation) => found.test(violation)),
+        `not found: ${violations.join('\n')}`,
+      )
+    })
+  }
+})
