@@ -26,6 +26,15 @@ const cases: { name: string; intent: unknown; live: unknown; drift: string[] }[]
     live: { tolerations: [{ key: 'not-ready' }, { key: 'gpu', operator: 'Exists' }] },
     drift: [],
   },
+  {
+    name: 'a way that others added to a route',
+    intent: { http: [{ route: [{ weight: 100 }] }], rules: [{ backendRefs: [{ name: 'mine' }] }] },
+    live: {
+      http: [{ fault: {} }, { route: [{ weight: 100 }] }],
+      rules: [{ backendRefs: [{ name: 'mine' }, { name: 'x' }] }],
+    },
+    drift: ['http=[{"fault":{}},{"route":[{"weight":100}]}]', 'rules[0]=absent'],
+  },
   { name: 'a missing nameless item', intent: { x: [{ key: 'gpu' }] }, live: { x: [] }, drift: ['x[0]=absent'] },
   {
     name: 'a list of words with one more',

@@ -28,7 +28,8 @@ export function digest(value: unknown): string {
  *
  * - Records: every wanted member, others are ignored (defaults, fields of other managers).
  * - Lists of records: every wanted item has its match, by `name` or `uid` where items have one, else any; others are
- *   ignored (injected volumes, default tolerations). Other lists are compared whole.
+ *   ignored (injected volumes, default tolerations), but not in lists that are one value, such as a route. Other lists are
+ *   compared whole.
  * - An empty value and an absent one are the same: the server drops many of them.
  * - Quantities are compared by amount where Kubernetes has quantities: the server rewrites `1000m` as `1`.
  */
@@ -52,7 +53,7 @@ const NONE: readonly string[] = []
 function driftAt(pair: Pair): readonly string[] {
   const { intent, live } = pair
   if (intent === live) return NONE
-  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(intent, live)
+  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(pair, intent, live)
   if (isRecord(intent) && isRecord(live)) return driftOfRecord(intent, live, pair.key)
   if ((isEmpty(intent) && isEmpty(live)) || isSameQuantity(pair)) return NONE
   return [`=${live === undefined ? 'absent' : JSON.stringify(live)}`]
@@ -67,7 +68,11 @@ function driftOfRecord(intent: Json, live: Json, parent: string): readonly strin
   return found
 }
 
-function driftOfList(intent: readonly unknown[], live: readonly unknown[]): readonly string[] {
+/** Of Istio and the Gateway API, as their definitions have it: an item more changes what the others mean. */
+const WHOLE_LISTS: ReadonlySet<string> = new Set(['http', 'route', 'subsets', 'rules', 'backendRefs', 'parentRefs'])
+
+function driftOfList({ key }: Pair, intent: readonly unknown[], live: readonly unknown[]): readonly string[] {
+  if (WHOLE_LISTS.has(key) && live.length > intent.length) return [`=${JSON.stringify(live)}`]
   if (!intent.every(isRecord))
     return JSON.stringify(intent) === JSON.stringify(live) ? NONE : [`=${JSON.stringify(live)}`]
   let found = NONE

@@ -73,9 +73,11 @@ describe('what divides the traffic', () => {
     await isGone(Deployment, `${MODEL}-router`)
     await change({ versions: versions({ v1: 25, v2: 75 }) })
     await led(scene, 'istio', { v1: 25, v2: 75 })
-    assert.deepEqual(subsetsOf(await get(VirtualService, `${MODEL}-vs`)), { v1: 25, v2: 75 })
+    const routed = await get(VirtualService, `${MODEL}-vs`)
+    assert.deepEqual(subsetsOf(routed), { v1: 25, v2: 75 })
     assert.deepEqual(await writesAfterRest(scene), [])
-    for (const spec of [{ hosts: ['elsewhere'] }, { http: null }, { http: [{}] }])
+    const stolen = [{ route: [{ destination: { host: 'elsewhere' } }] }, ...(routed.spec.http ?? [])]
+    for (const spec of [{ hosts: ['elsewhere'] }, { http: null }, { http: [{}] }, { http: stolen }])
       await comesBack(VirtualService, { namespace: ns, name: `${MODEL}-vs` }, { spec })
     for (const spec of [{ host: 'elsewhere' }, { subsets: null }])
       await comesBack(DestinationRule, { namespace: ns, name: `${MODEL}-vs` }, { spec })
@@ -99,7 +101,9 @@ describe('what divides the traffic', () => {
     await led(scene, 'gateway', { v1: 60, v2: 40 })
     assert.deepEqual(servicesOf(await get(HTTPRoute, MODEL)), { [`${MODEL}-v1`]: 60, [`${MODEL}-v2`]: 40 })
     assert.deepEqual(await writesAfterRest(scene), [])
-    for (const spec of [{ hostnames: ['elsewhere.example.com'] }, { rules: null, parentRefs: null }, { rules: [{}] }])
+    const [rule] = (await get(HTTPRoute, MODEL)).spec.rules ?? []
+    const stolen = [{ backendRefs: [...(rule?.backendRefs ?? []), { name: 'elsewhere', port: 80, weight: 900 }] }]
+    for (const spec of [{ hostnames: ['elsewhere.example.com'] }, { rules: null, parentRefs: null }, { rules: stolen }])
       await comesBack(HTTPRoute, { namespace: ns, name: MODEL }, { spec })
     await change({ versions: versions({ v1: 0, v2: 100 }) })
     await led(scene, 'gateway', { v2: 100 })
