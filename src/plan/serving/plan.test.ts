@@ -199,8 +199,8 @@ const fetched = (message: string) => ({
 const unscheduled = (message: string) => ({
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
 })
-const crashed = (reason: string, exitCode: number) => ({
-  containerStatuses: [{ name: 'server', restartCount: 3, lastState: { terminated: { exitCode, reason } } }],
+const crashed = (reason: string, exitCode: number, message = '') => ({
+  containerStatuses: [{ name: 'server', restartCount: 3, lastState: { terminated: { exitCode, reason, message } } }],
 })
 
 const troubles: readonly [string, object, RegExp][] = [
@@ -209,7 +209,8 @@ const troubles: readonly [string, object, RegExp][] = [
   ['AccessDenied', fetched(fetchFailureText({ reason: 'AccessDenied', message: 'not yours' })), /not yours/],
   ['FetchFailed', fetched('killed'), /kubectl logs iris-x -c model-fetch/],
   ['OutOfMemory', crashed('OOMKilled', 137), /raise resources.limits.memory/],
-  ['CrashLoopBackOff', crashed('Error', 1), /exit code 1 .*--previous/],
+  ['CrashLoopBackOff', crashed('Error', 1), /exit code 1 .*--previous$/],
+  ['CrashLoopBackOff', crashed('Error', 1, 'loading\nno such model\n'), /exit code 1 .*--previous; .*: no such model$/],
   ['InsufficientGPU', unscheduled('0/3 nodes: 3 Insufficient nvidia.com/gpu'), /Insufficient nvidia/],
   ['InsufficientResources', unscheduled('0/3 nodes: 3 Insufficient cpu'), /waits for a node/],
 ]

@@ -40,7 +40,7 @@ const table: readonly Expected[] = [
     runtime: 'triton',
     image: 'nvcr.io/nvidia/tritonserver:latest',
     port: 8000,
-    ready: '/v2/health/ready',
+    ready: '/v2/models/iris/ready',
     live: '/v2/health/live',
     modelPath: '/mnt/models',
     has: ['tritonserver', '--model-repository=$(MODEL_PATH)', '--model-control-mode=none'],
@@ -49,7 +49,7 @@ const table: readonly Expected[] = [
     runtime: 'onnx',
     image: 'nvcr.io/nvidia/tritonserver:latest',
     port: 8000,
-    ready: '/v2/health/ready',
+    ready: '/v2/models/iris/ready',
     live: '/v2/health/live',
     modelPath: '/mnt/models',
     has: ['tritonserver'],
@@ -89,7 +89,12 @@ const table: readonly Expected[] = [
     ready: '/v1/models/iris',
     live: '/v1/models/iris',
     modelPath: '/mnt/models',
-    has: ['tensorflow_model_server', '--model_base_path=$(MODEL_PATH)/$(MODEL_NAME)', '--rest_api_port=8501'],
+    has: [
+      'tensorflow_model_server',
+      '--model_base_path=$(MODEL_PATH)/$(MODEL_NAME)',
+      '--rest_api_port=8501',
+      '--max_num_load_retries=0',
+    ],
   },
 ]
 
@@ -101,6 +106,7 @@ for (const { runtime, image, port, ready, live, modelPath, has } of table) {
     assert.equal(probePath(container.readinessProbe), ready)
     assert.equal(probePath(container.livenessProbe), live)
     assert.ok(container.startupProbe, 'a model that loads for minutes is not killed for it')
+    assert.equal(probePath(container.startupProbe), ready, 'a server without its model has not started')
     assert.equal(container.env?.find(({ name }) => name === 'MODEL_PATH')?.value, modelPath)
     const words = [...(container.command ?? []), ...(container.args ?? [])]
     for (const word of has) assert.ok(words.includes(word), `${word} in ${words.join(' ')}`)

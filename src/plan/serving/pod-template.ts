@@ -84,6 +84,8 @@ function server(subject: Subject): Container {
     ports: [{ name: 'http', containerPort: port, protocol: 'TCP' }],
     ...probesOf(model),
     lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
+    // A server that cannot load its model says so last.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
   }
 }
 

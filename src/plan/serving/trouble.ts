@@ -69,10 +69,12 @@ function crash({ metadata, status }: Pod): Trouble | undefined {
   const { name, namespace = 'default' } = metadata
   const how = `ended with exit code ${end.exitCode}${end.reason === undefined ? '' : ` (${end.reason})`}`
   const again = `${name}: the server ${how} and is started again`
+  const words = saidLast(end, 1)
   if (end.reason === 'OOMKilled') {
     return { reason: 'OutOfMemory', message: `${again}: raise resources.limits.memory` }
   }
-  return { reason: CRASHING, message: `${again}: see kubectl logs -n ${namespace} ${name} --previous` }
+  const said = words === '' ? '' : `; the last it said: ${words}`
+  return { reason: CRASHING, message: `${again}: see kubectl logs -n ${namespace} ${name} --previous${said}` }
 }
 
 /** The API server would not have the pods: mostly a quota. */
@@ -113,9 +115,13 @@ export function lastWords({ status }: Pod, container: string): string | undefine
   const found = status?.containerStatuses?.find(({ name }) => name === container)
   const end = found && lastEnd(found)
   if (!end || end.exitCode === 0) return undefined
-  const said = end.message?.trim().split('\n').slice(-MAX_LINES).join(' | ').slice(-MAX_WORDS)
-  return said === undefined || said === '' ? `exit code ${end.exitCode}` : `exit code ${end.exitCode}: ${said}`
+  const said = saidLast(end, MAX_LINES)
+  return said === '' ? `exit code ${end.exitCode}` : `exit code ${end.exitCode}: ${said}`
 }
 
 const MAX_LINES = 5
 const MAX_WORDS = 400
+
+function saidLast({ message = '' }: { readonly message?: string }, lines: number): string {
+  return message.trim().split('\n').slice(-lines).join(' | ').slice(-MAX_WORDS)
+}

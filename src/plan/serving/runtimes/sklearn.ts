@@ -1,6 +1,12 @@
-/** MLServer with its scikit-learn runtime. It takes its model from variables, so no model-settings.json is needed. */
+/**
+ * MLServer with its scikit-learn runtime. It takes its model from variables, so no model-settings.json is needed. It opens its
+ * ports when it is done with the model. If it could not load it, /v2/health/ready answers 200 all the same for a moment, before
+ * the server ends; so the model is asked for by its name from the start.
+ */
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import { liveness, readiness, starting } from './probe.ts'
+
+const READY = '/v2/models/$(MODEL_NAME)/ready'
 
 export const sklearn: ModelServerSpec = {
   image: 'docker.io/seldonio/mlserver:1.6.1-sklearn',
@@ -17,10 +23,6 @@ export const sklearn: ModelServerSpec = {
     // One process: workers beside it would each hold a copy of the model.
     { name: 'MLSERVER_PARALLEL_WORKERS', value: '0' },
   ],
-  probes: {
-    startup: starting('/v2/health/ready'),
-    readiness: readiness('/v2/models/$(MODEL_NAME)/ready'),
-    liveness: liveness('/v2/health/live'),
-  },
+  probes: { startup: starting(READY), readiness: readiness(READY), liveness: liveness('/v2/health/live') },
   model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
 }

@@ -26,7 +26,8 @@ const WORKERS_READY = [
   "raise SystemExit(0 if workers and all(s == 'READY' for s in workers) else 1)",
 ].join('\n')
 
-const check = ['python', '-c', WORKERS_READY]
+/** It starts a Python beside workers that may use all the CPU there is. */
+const check = { command: ['python', '-c', WORKERS_READY], timeoutSeconds: 10 }
 
 export const torchserve: ModelServerSpec = {
   image: 'pytorch/torchserve:latest',
@@ -49,8 +50,8 @@ export const torchserve: ModelServerSpec = {
   ],
   files: [{ name: CONFIG, content: configuration }],
   probes: {
-    startup: { ...starting('/ping'), command: check },
-    readiness: { ...readiness('/ping'), periodSeconds: 10, command: check },
+    startup: { ...starting('/ping'), ...check },
+    readiness: { ...readiness('/ping'), periodSeconds: 10, ...check },
     liveness: liveness('/ping'),
   },
   model: { mountPath: STORE, layout: 'file', readOnly: true },

@@ -1,9 +1,12 @@
 /**
- * NVIDIA Triton. Its TensorFlow backend ended with 25.02, so SavedModels belong on the runtime `tensorflow`. It is ready only
- * when every model of the repository is; it is alive before that, so liveness must not ask for readiness.
+ * NVIDIA Triton. Its TensorFlow backend ended with 25.02, so SavedModels belong on the runtime `tensorflow`. It opens its ports
+ * when every model of the repository is loaded, and ends if one cannot be. A repository without any model is ready as far as
+ * /v2/health/ready goes, so the model is asked for by its name.
  */
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import { liveness, readiness, starting } from './probe.ts'
+
+const READY = '/v2/models/$(MODEL_NAME)/ready'
 
 export const triton: ModelServerSpec = {
   image: 'nvcr.io/nvidia/tritonserver:latest',
@@ -16,10 +19,6 @@ export const triton: ModelServerSpec = {
     '--http-port=8000',
     '--strict-readiness=true',
   ],
-  probes: {
-    startup: starting('/v2/health/ready'),
-    readiness: readiness('/v2/health/ready'),
-    liveness: liveness('/v2/health/live'),
-  },
+  probes: { startup: starting(READY), readiness: readiness(READY), liveness: liveness('/v2/health/live') },
   model: { mountPath: '/mnt/models', layout: 'repository', readOnly: true },
 }
