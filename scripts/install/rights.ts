@@ -185,7 +185,7 @@ function modelRights(group: string): Right[] {
     why,
   })
   return [
-    of('', ['list', 'watch'], 'Read models.'),
+    of('', ['get', 'list', 'watch'], 'Read models; before something of one is deleted, once more.'),
     of('/status', ['patch'], 'Say how a model fares.'),
     of('/finalizers', ['update'], 'Some clusters ask for it of whoever makes an object that its owner waits for.'),
   ]

@@ -66,3 +66,8 @@ export function keyOf(object: KubeObject): ObjectKey {
 export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
 }
+
+/** `Kind/name`: how an object is named to people, among others of its namespace. */
+export function nameWithKind({ kind, metadata }: KubeObject): string {
+  return `${kind}/${metadata.name}`
+}

@@ -13,7 +13,8 @@
  *   controlled by the owner is left alone and reported: in `conflicts`, as condition `Conflict`, as an event, and looked
  *   at again after `CONFLICT_RETRY_MS`.
  * - The status is written with the resourceVersion that the plan was made from: a plan from a stale cache conflicts.
- * - Data that outlives its owner is discarded only after a live read has shown that very owner being deleted.
+ * - Nothing is deleted by a plan from a stale cache: a live read has to show the owner as the plan saw it. Data that
+ *   outlives its owner is discarded only after a live read has shown that very owner being deleted.
  * - `lastTransitionTime` is stamped here, so planners need no clock.
  *
  * Assumptions
@@ -21,18 +22,18 @@
  * - `owner` is the object that the plan was made from.
  * - The client is the one of the reconcile context, so the next reconcile sees what was written.
  */
-import { isAlreadyExists, isConflict, isNotFound, isOtherUid } from '../kube/errors.ts'
-import type { DeleteOptions } from '../kube/client.ts'
-import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../kube/object.ts'
+import { isAlreadyExists, isNotFound, isOtherUid } from '../kube/errors.ts'
+import { apiVersionOf, keyOf, type KubeObject, nameWithKind, type Resource } from '../kube/object.ts'
 import type { Annotated, EventNote, Plan } from '../kube/plan.ts'
 import { Applier, type WriteCall } from './applier.ts'
 import type { Caches } from './caches.ts'
 import { type Clock, timestamp } from './clock.ts'
 import type { Result } from './controller.ts'
-import { classify, RuntimeError } from './errors.ts'
+import { Deletions } from './deletions.ts'
+import { classify } from './errors.ts'
 import type { Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
-import { beside, controlled, deploymentOf, isControlledBy, isSelectedBy } from './ownership.ts'
+import { beside, controlled, isDescendant } from './ownership.ts'
 import { slowStart } from './slow-start.ts'
 import { type Condition, mergePatch, stamped, withCondition } from './status.ts'
 
@@ -61,15 +62,17 @@ const CONFLICT_RETRY_MS = 60_000
 export function committer(deps: CommitDeps): Commit {
   const applier = new Applier(deps.caches)
   return async (owner, plan, call) => {
-    const pass = new Pass(deps, applier, owner, call)
-    const foreign = [...(await pass.prune(plan.prune)), ...(await pass.force(plan.force ?? []))]
+    const isOurs = (object: KubeObject): boolean => isDescendant(object, owner, deps.caches)
+    const pass = new Pass(deps, { applier, owner, call, isOurs })
+    const deletions = new Deletions({ applier, owner, call, isOurs, metrics: deps.metrics })
+    const foreign = [...(await deletions.prune(plan.prune)), ...(await deletions.force(plan.force ?? []))]
     await pass.keep(plan.keep ?? [])
     await pass.create(plan.create ?? [])
     const conflicts = [...foreign, ...(await pass.apply(plan.apply)), ...(await pass.annotate(plan.annotate ?? []))]
     const news = await pass.writeStatus(plan.status, conflicts)
     if (news || plan.status === undefined) pass.publish(plan.events, conflicts)
-    await pass.discard(plan.discard ?? [])
-    if (plan.expired && !news) await pass.deleteOwner()
+    await deletions.discard(plan.discard ?? [])
+    if (plan.expired && !news) await deletions.owner()
     return result(plan, conflicts)
   }
 }
@@ -80,33 +83,27 @@ function result({ requeueAfterMs }: Plan, conflicts: readonly string[]): CommitR
   return requeueAfterMs === undefined ? { conflicts } : { conflicts, requeueAfterMs }
 }
 
-/** One plan on its way. */
+interface Subject {
+  readonly applier: Applier
+  readonly owner: Owner
+  readonly call: WriteCall
+  readonly isOurs: (object: KubeObject) => boolean
+}
+
+/** One plan on its way, but for what it deletes. */
 class Pass {
   readonly #deps: CommitDeps
   readonly #applier: Applier
   readonly #owner: Owner
   readonly #call: WriteCall
+  readonly #isOurs: Subject['isOurs']
 
-  constructor(deps: CommitDeps, applier: Applier, owner: Owner, call: WriteCall) {
+  constructor(deps: CommitDeps, { applier, owner, call, isOurs }: Subject) {
     this.#deps = deps
     this.#applier = applier
     this.#owner = owner
     this.#call = call
-  }
-
-  /** Answers, like `apply`, with the names that had to be left alone. */
-  async prune(objects: readonly KubeObject[]): Promise<string[]> {
-    const foreign = objects.filter((object) => !this.#isOurs(object))
-    const going = objects.filter((object) => !foreign.includes(object) && !object.metadata.deletionTimestamp)
-    await slowStart(going, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
-    return foreign.map(nameOf)
-  }
-
-  async force(objects: readonly KubeObject[]): Promise<string[]> {
-    const foreign = objects.filter((object) => !this.#isOurs(object))
-    const stuck = objects.filter((object) => !foreign.includes(object))
-    await slowStart(stuck, (object) => this.#delete(object, { gracePeriodSeconds: 0 }))
-    return foreign.map(nameOf)
+    this.#isOurs = isOurs
   }
 
   async keep(objects: readonly KubeObject[]): Promise<void> {
@@ -132,7 +129,7 @@ class Pass {
     const conflicts: string[] = []
     for (const run of runsOfOneKind(objects)) {
       const outcomes = await slowStart(run, (object) => this.#apply(object))
-      conflicts.push(...run.filter((_, position) => outcomes[position] === 'conflict').map(nameOf))
+      conflicts.push(...run.filter((_, position) => outcomes[position] === 'conflict').map(nameWithKind))
     }
     return conflicts
   }
@@ -142,7 +139,7 @@ class Pass {
     const ours = targets.filter(({ object }) => this.#isOurs(object))
     const lacking = ours.filter(({ object, annotations }) => !hasAnnotations(object, annotations))
     await slowStart(lacking, (target) => this.#annotate(target))
-    return targets.filter((target) => !ours.includes(target)).map(({ object }) => nameOf(object))
+    return targets.filter((target) => !ours.includes(target)).map(({ object }) => nameWithKind(object))
   }
 
   /** True if the status changed. */
@@ -161,22 +158,6 @@ class Pass {
     return true
   }
 
-  /** The cache may be behind, and this cannot be undone: the server is asked whether the owner really goes. */
-  async discard(objects: readonly KubeObject[]): Promise<void> {
-    if (objects.length === 0) return
-    const { client, signal } = this.#call
-    const owner = this.#owner
-    const live = await client.get(this.#applier.cacheOf(owner).resource, keyOf(owner), { signal })
-    if (live.metadata.uid !== owner.metadata.uid || live.metadata.deletionTimestamp === undefined)
-      throw new RuntimeError('Transient', `${nameOf(owner)} is not being deleted: what it left is kept`)
-    await slowStart(objects, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
-  }
-
-  async deleteOwner(): Promise<void> {
-    const { resourceVersion = '' } = this.#owner.metadata
-    await this.#delete(this.#owner, { resourceVersion, propagationPolicy: 'Background' })
-  }
-
   publish(events: readonly EventNote[], conflicts: readonly string[]): void {
     const { recorder } = this.#deps
     for (const event of events) recorder.record(this.#owner, event)
@@ -185,24 +166,10 @@ class Pass {
     recorder.record(this.#owner, { type: 'Warning', reason: 'Conflict', action: 'Apply', note })
   }
 
-  /** Controlled by the owner, or by a child that the owner controls, as the pods of a Job or a Deployment are. */
-  #isOurs(object: KubeObject): boolean {
-    if (isControlledBy(object, this.#owner)) return true
-    const controller = object.metadata.ownerReferences?.find((reference) => reference.controller)
-    if (!controller) return false
-    const { namespace } = object.metadata
-    const deployment = deploymentOf(object)
-    const { name, ...kind } = deployment ?? controller
-    const key = { name, ...(namespace !== undefined && { namespace }) }
-    const parent = this.#deps.caches.find(kind, key)
-    if (!parent || !isControlledBy(parent, this.#owner)) return false
-    return deployment ? isSelectedBy(object, parent) : parent.metadata.uid === controller.uid
-  }
-
   async #annotate({ object, annotations }: Annotated): Promise<void> {
     const { client, signal } = this.#call
     const { uid } = object.metadata
-    if (uid === undefined) throw new Error(`${nameOf(object)} has no uid: annotate only what was observed`)
+    if (uid === undefined) throw new Error(`${nameWithKind(object)} has no uid: annotate only what was observed`)
     const { resource } = this.#applier.cacheOf(object)
     try {
       await client.patch(resource, keyOf(object), { metadata: { uid, annotations } }, { signal })
@@ -220,20 +187,6 @@ class Pass {
     return resource
   }
 
-  async #delete(object: KubeObject, options: DeleteOptions): Promise<void> {
-    const { client, signal } = this.#call
-    const { resource } = this.#applier.cacheOf(object)
-    const { uid } = object.metadata
-    if (uid === undefined) throw new Error(`${nameOf(object)} has no uid: prune only what was observed`)
-    try {
-      await client.delete(resource, keyOf(object), { uid, signal, ...options })
-      this.#deps.metrics.committed(object.kind, 'pruned')
-    } catch (error) {
-      // Another uid has the name now, or a newer version: the one we meant is gone.
-      if (!isConflict(error)) throw error
-    }
-  }
-
   async #apply(object: KubeObject): Promise<string> {
     const outcome = await this.#explaining(object, () => this.#applier.apply(this.#owner, object, this.#call))
     this.#deps.metrics.committed(object.kind, outcome)
@@ -246,7 +199,7 @@ class Pass {
       return await write()
     } catch (error) {
       if (classify(error).class !== 'transient') {
-        const note = `${nameOf(object)} could not be written: ${error instanceof Error ? error.message : String(error)}`
+        const note = `${nameWithKind(object)} could not be written: ${error instanceof Error ? error.message : String(error)}`
         this.#deps.recorder.record(this.#owner, { type: 'Warning', reason: 'ApplyFailed', action: 'Apply', note })
       }
       throw error
@@ -279,10 +232,6 @@ async function unlessExists(creation: Promise<unknown>): Promise<void> {
 
 function hasAnnotations({ metadata }: KubeObject, annotations: Readonly<Record<string, string>>): boolean {
   return Object.entries(annotations).every(([key, value]) => metadata.annotations?.[key] === value)
-}
-
-function nameOf({ kind, metadata }: KubeObject): string {
-  return `${kind}/${metadata.name}`
 }
 
 /** As it will look after its way through the server: members that are undefined are not there. */

@@ -1,5 +1,6 @@
 /** Who controls an object: the one owner reference with `controller: true`, told apart by uid. */
 import type { KubeObject, OwnerReference } from '../kube/object.ts'
+import type { Caches } from './caches.ts'
 
 export function controllerReference(owner: KubeObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner
@@ -45,4 +46,18 @@ export function isSelectedBy(object: KubeObject, parent: KubeObject): boolean {
   const { spec } = parent as { spec?: { selector?: { matchLabels?: Readonly<Record<string, string>> } } }
   const wanted = Object.entries(spec?.selector?.matchLabels ?? {})
   return wanted.length > 0 && wanted.every(([key, value]) => object.metadata.labels?.[key] === value)
+}
+
+/** Controlled by the owner, or by a child that the owner controls, as the pods of a Job or a Deployment are. */
+export function isDescendant(object: KubeObject, owner: KubeObject, caches: Pick<Caches, 'find'>): boolean {
+  if (isControlledBy(object, owner)) return true
+  const controller = object.metadata.ownerReferences?.find((reference) => reference.controller)
+  if (!controller) return false
+  const { namespace } = object.metadata
+  const deployment = deploymentOf(object)
+  const { name, ...kind } = deployment ?? controller
+  const key = { name, ...(namespace !== undefined && { namespace }) }
+  const parent = caches.find(kind, key)
+  if (!parent || !isControlledBy(parent, owner)) return false
+  return deployment ? isSelectedBy(object, parent) : parent.metadata.uid === controller.uid
 }

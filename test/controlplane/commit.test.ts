@@ -250,6 +250,20 @@ describe('commit', () => {
     assert.ok(await client.get(ConfigMap, keyOf(seen)))
   })
 
+  test('prune deletes nothing when the owner has changed since the plan was made', async (t) => {
+    const bench = await Bench.start(t)
+    const owner = await bench.widget()
+    await bench.pass({ apply: [configMap('c')] })
+    await bench.settled()
+    const seen = bench.manager.caches.of(ConfigMap).get({ namespace: bench.namespace, name: 'c' }) as ConfigMap
+    await client.patch(widgets, keyOf(owner), { metadata: { labels: { another: 'spec' } } })
+    const call = { client, signal: AbortSignal.timeout(60_000) }
+    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /nothing is deleted/)
+    assert.ok(await client.get(ConfigMap, keyOf(seen)))
+    await client.delete(widgets, keyOf(owner))
+    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /nothing is deleted/)
+  })
+
   test('what is to be kept has no owner, and is left alone once it exists', async (t) => {
     const bench = await Bench.start(t)
     await bench.widget()
