@@ -39,7 +39,10 @@ export function pairsOfDeaths(count: number, seed: number): Plans {
   }
 }
 
-/** One of so many in a row, and each time the next one of them: whatever repeats in the list, all of it has its turn. */
+/**
+ * One of so many in a row, and each time the next one of them: whatever repeats in the list, all of it has its turn, as long
+ * as one more than `every` is no multiple of what it repeats after.
+ */
 export function slice(plans: Plans, { every, from = 0 }: { readonly every: number; readonly from?: number }): Plans {
   return (writes) => plans(writes).filter((_, index) => index % every === (from + Math.floor(index / every)) % every)
 }

@@ -43,7 +43,7 @@ export async function routedLab(
 ): Promise<ServingLab> {
   const lab = await servingLab(kubeconfig, options, planner)
   const wereThere = await areTrafficKindsServed(lab.client)
-  await installTrafficKinds(lab.client)
+  if (!wereThere) await installTrafficKinds(lab.client)
   return {
     ...lab,
     neighbour: (namespace) => new FakeGateway(lab.client, namespace),
