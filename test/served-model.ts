@@ -23,12 +23,14 @@ export async function loadServingImages(cluster: NodeCluster): Promise<void> {
   for (const spec of [operatorImage(), haproxyImage(), modelServerImage()]) await cluster.load(await buildImage(spec))
 }
 
-/** Two models that differ in their numbers, made by the library that will read them. */
+/** Two models that differ in their numbers. Those of the second overflow when a feature is huge: its server breaks. */
 const MAKE_MODELS = `
 import os, torch
-for name in ("v1", "v2"):
+for name, scale in (("v1", 1), ("v2", 1e20)):
+    model = torch.nn.Linear(2, 3)
+    model.weight.data *= scale
     os.makedirs(f"/models/{name}", exist_ok=True)
-    torch.jit.script(torch.nn.Linear(2, 3)).save(f"/models/{name}/model.pt")
+    torch.jit.script(model).save(f"/models/{name}/model.pt")
 `
 
 /** `pvc://models/v1/model.pt` and `pvc://models/v2/model.pt`. */
@@ -64,13 +66,13 @@ export async function makeModels(client: Client, namespace: string): Promise<voi
       volumes: [{ name: 'models', persistentVolumeClaim: { claimName: MODELS_CLAIM } }],
     },
   })
-  await until(
+  const phase = await until(
     'the models to be made',
     async () => {
       const { status } = await client.get(Pod, { namespace, name })
-      if (status?.phase === 'Failed') throw new Error(await client.logs({ namespace, name }))
-      return status?.phase === 'Succeeded'
+      return ['Succeeded', 'Failed'].find((end) => end === status?.phase)
     },
     5 * 60_000,
   )
+  if (phase === 'Failed') throw new Error(await client.logs({ namespace, name }))
 }

@@ -11,6 +11,7 @@ from typing import List, Union
 import torch
 import uvicorn
 from fastapi import FastAPI, HTTPException
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 
@@ -34,12 +35,14 @@ app = FastAPI(title=NAME)
 
 
 @app.get("/health")
-def health():
+async def health():
     return {"status": "ok", "model": NAME, "version": VERSION}
 
 
+# In the event loop, and as an answer that is complete: for a small model, handing it to a thread and looking through what
+# comes back for things to encode would cost as much again as the rest. A model that thinks for long wants a plain `def`.
 @app.post("/predict")
-def predict(request: Request):
+async def predict(request: Request):
     rows = request.features
     batch = rows if rows and isinstance(rows[0], list) else [rows]
     try:
@@ -47,12 +50,14 @@ def predict(request: Request):
             probabilities = MODEL(torch.tensor(batch)).softmax(dim=1)
     except (RuntimeError, ValueError) as error:
         raise HTTPException(status_code=422, detail=f"features do not fit the model: {str(error).splitlines()[0]}")
-    return {
-        "model": NAME,
-        "version": VERSION,
-        "predictions": probabilities.argmax(dim=1).tolist(),
-        "probabilities": [[round(value, 4) for value in row] for row in probabilities.tolist()],
-    }
+    return JSONResponse(
+        {
+            "model": NAME,
+            "version": VERSION,
+            "predictions": probabilities.argmax(dim=1).tolist(),
+            "probabilities": [[round(value, 4) for value in row] for row in probabilities.tolist()],
+        }
+    )
 
 
 if __name__ == "__main__":

@@ -1,251 +1,210 @@
 /** Traffic on a real kubelet: FastAPI and PyTorch behind the router, divided exactly, changed live, without a lost request. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { modelDeployments } from '../../src/api/kinds.ts'
-import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
-import { routerReports } from '../../src/integrations/router-reports.ts'
-import { type Client, createClient } from '../../src/kube/client.ts'
-import { configFromKubeconfig } from '../../src/kube/config.ts'
-import { Namespace, Pod, Service } from '../../src/kube/resources.ts'
-import { ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
-import { installApi } from '../api.ts'
-import { load, type LoadOptions, type LoadResult } from '../load.ts'
-import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
-import { loadServingImages, makeModels, MODELS_CLAIM, servingSettings } from '../served-model.ts'
+import type { Pod } from '../../src/kube/resources.ts'
+import { killContainer } from '../kill-container.ts'
+import type { LoadResult } from '../load.ts'
+import { isReady, MINUTES, type TrafficStage, trafficStage, uids, versionsOf, type Weights } from '../traffic-stage.ts'
 import { until } from '../until.ts'
 
-const MINUTES = 5 * 60_000
+/** At every weight. */
 const REQUESTS = 20_000
-const BODY = JSON.stringify({ features: [[0.5, -0.25]] })
-const SMALL = { requests: { cpu: '50m', memory: '256Mi' }, limits: { cpu: '2', memory: '768Mi' } }
 
-type Weights = Readonly<Record<string, number>>
+/** Clients that send again what got no answer since its connection ended just then, and follow the Service. */
+const PATIENT = { again: 2, perConnection: 50 }
 
-let cluster: NodeCluster
-let client: Client
-let operator: OperatorProcess
-let directory: string
-let namespace: string
-let url: string
-
-const key = () => ({ namespace, name: 'spiral' })
-
-const versionsOf = (weights: Weights) =>
-  Object.entries(weights).map(([name, weight]) => {
-    const file = name === 'v1' ? 'v1' : 'v2'
-    return { name, weight, modelPath: `pvc://${MODELS_CLAIM}/${file}/model.pt` }
-  })
-
-const model = (weights: Weights): ModelDeployment =>
-  ({
-    apiVersion: 'ml.example.com/v1',
-    kind: 'ModelDeployment',
-    metadata: key(),
-    spec: {
-      modelName: 'spiral',
-      framework: 'pytorch',
-      runtime: 'fastapi-pytorch',
-      versions: versionsOf(weights),
-      resources: SMALL,
-      scaling: { minReplicas: 2, maxReplicas: 2 },
-      traffic: { provider: 'router' },
-    },
-  }) as unknown as ModelDeployment
-
-const podsOf = async (label: string, value: string): Promise<readonly Pod[]> => {
-  const { items } = await client.list(Pod, { namespace, labelSelector: `${label}=${value}` })
-  return items.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-}
-const uids = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.uid ?? '').toSorted()
-const routers = () => podsOf(ROLE_LABEL, 'router')
-const isReady = ({ status }: Pod): boolean =>
-  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false
-
-/** All routers say that they divide like this. */
-async function divided(weights: Weights, count = 2): Promise<void> {
-  await until(
-    `${JSON.stringify(weights)} to be in effect`,
-    async () => {
-      const pods = (await routers()).filter(isReady)
-      const reports = [...(await routerReports()(pods)).values()]
-      const isSo = ({ versions }: (typeof reports)[number]): boolean =>
-        Object.entries(weights).every(
-          ([name, weight]) => (versions.find(({ version }) => version === name)?.weight ?? 0) === weight,
-        )
-      return pods.length >= count && reports.length === pods.length && reports.every(isSo)
-    },
-    MINUTES,
-  )
-}
-
-const weigh = (weights: Weights) => client.patch(modelDeployments, key(), { spec: { versions: versionsOf(weights) } })
+let stage: TrafficStage
 
 /** Milliseconds from the change of the spec until every router divides by it. */
 async function turn(weights: Weights): Promise<number> {
   const from = Date.now()
-  await weigh(weights)
-  await divided(weights)
+  await stage.weigh(weights)
+  await stage.divided(weights)
   return Date.now() - from
 }
 
-type Sent = Partial<LoadOptions> & { readonly requests: number }
-
-/** Who is there: for counting alone, as the model itself would take most of the time. */
-const ask = (options: Sent): Promise<LoadResult> => load(url, { path: '/health', read: versionIn, ...options })
-const predict = (options: Sent): Promise<LoadResult> =>
-  load(url, { path: '/predict', body: BODY, read: versionIn, ...options })
-const versionIn = (text: string): string => (JSON.parse(text) as { version: string }).version
-
-const inWords = ({ answers, failures, repeated, seconds }: LoadResult): string => {
-  const total = [...answers.values()].reduce((sum, count) => sum + count, failures.length)
-  const shares = [...answers].map(([version, count]) => `${version} ${count} (${((100 * count) / total).toFixed(2)} %)`)
-  return `${total} requests, ${shares.join(', ')}, ${failures.length} failed, ${repeated} repeated, ${Math.round(total / seconds)} requests/s`
-}
-
-/** Runs beside a load, once so many requests have ended. */
-function at(moments: Readonly<Record<number, () => Promise<unknown>>>) {
-  const under: Promise<unknown>[] = []
-  const progress = (ended: number): void => {
-    const act = moments[ended]
-    if (act) under.push(act())
-  }
-  return { progress, done: () => Promise.all(under) }
-}
-
-/** As the kernel does when memory runs out: nobody is asked. Processes of pods are processes of this machine. */
-async function killServer({ status }: Pod): Promise<void> {
-  const id = status?.containerStatuses?.[0]?.containerID?.replace(/^.*:\/\//, '')
-  assert.ok(id)
-  const isInside = (pid: string): Promise<boolean> =>
-    readFile(`/proc/${pid}/cgroup`, 'utf8').then(
-      (text) => text.includes(id),
-      () => false,
-    )
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const inside = await Promise.all(pids.map(isInside))
-  const own = pids.filter((_, index) => inside[index])
-  assert.notEqual(own.length, 0)
-  for (const pid of own) process.kill(Number(pid), 'SIGKILL')
-}
-
-async function allReady(): Promise<void> {
-  await until(
-    'every pod to be ready again',
-    async () => {
-      const pods = [...(await podsOf(ROLE_LABEL, 'server')), ...(await routers())]
-      return pods.length >= 4 && pods.every(isReady)
-    },
-    MINUTES,
+const led = (provider: string) =>
+  stage.becomes(
+    `led by ${provider}`,
+    ({ status }) => status?.traffic?.provider === provider && status.traffic.previous === undefined,
   )
+
+const totalOf = ({ answers, failures }: LoadResult): number =>
+  [...answers.values()].reduce((sum, count) => sum + count, failures.length)
+
+const inWords = (result: LoadResult): string => {
+  const { answers, failures, repeated, slowestMs, seconds } = result
+  const total = totalOf(result)
+  const shares = [...answers].map(([version, count]) => `${version} ${count} (${((100 * count) / total).toFixed(2)} %)`)
+  return `${total} requests, ${shares.join(', ')}, ${failures.length} failed, ${repeated} repeated, ${Math.round(total / seconds)} requests/s, the slowest ${slowestMs} ms`
+}
+
+function assertNoneLost({ failures }: LoadResult): void {
+  const kinds = Object.entries(Object.groupBy(failures, (failure) => failure))
+  assert.deepEqual(Object.fromEntries(kinds.map(([failure, all]) => [failure, all?.length])), {})
+}
+
+function assertDivided(result: LoadResult, weights: Weights): void {
+  for (const [version, weight] of Object.entries(weights)) {
+    const share = (100 * (result.answers.get(version) ?? 0)) / totalOf(result)
+    assert.ok(Math.abs(share - weight) < 1, `${version} got ${share} % instead of ${weight} %`)
+  }
 }
 
 describe('traffic on a real kubelet', () => {
   before(async () => {
-    cluster = await nodeCluster()
-    await loadServingImages(cluster)
-    client = createClient(await configFromKubeconfig(cluster.kubeconfig))
-    await installApi(client)
-    directory = await mkdtemp(join(tmpdir(), 'serving-'))
-    await writeFile(join(directory, 'config.yaml'), JSON.stringify({ serving: servingSettings }))
-    operator = await startOperatorProcess(cluster.kubeconfig, [`--config=${join(directory, 'config.yaml')}`])
-    namespace = `test-${randomBytes(4).toString('hex')}`
-    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-    await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } })
-    await cluster.kubectl('wait', '-n', namespace, '--for=create', 'serviceaccount/default', '--timeout=60s')
-    await makeModels(client, namespace)
-    await client.create(modelDeployments, model({ v1: 90, v2: 10 }))
-    await divided({ v1: 90, v2: 10 })
-    const { spec } = await client.get(Service, { namespace, name: 'spiral-service' })
-    url = `http://${spec?.clusterIP}:8000`
+    stage = await trafficStage({ v1: 90, v2: 10 })
   })
+  after(() => stage?.close())
 
-  after(async () => {
-    if (namespace) {
-      await client.delete(modelDeployments, key())
-      await client.delete(Namespace, { name: namespace })
-    }
-    await operator?.stop()
-    await client?.close()
-    if (directory) await rm(directory, { recursive: true })
-  })
-
-  const steps: readonly Weights[] = [
-    { v1: 90, v2: 10 },
-    { v1: 50, v2: 50 },
-    { v1: 0, v2: 100 },
-  ]
-
-  test(`${REQUESTS} requests are divided exactly, at every weight, by routers that never restart`, async (t) => {
-    const began = await routers()
-    for (const weights of steps) {
+  test(`${REQUESTS} requests are divided exactly at every weight, by routers that never restart`, async (t) => {
+    const began = await stage.routers()
+    for (const weights of [
+      { v1: 90, v2: 10 },
+      { v1: 50, v2: 50 },
+      { v1: 0, v2: 100 },
+    ]) {
       const ms = await turn(weights)
-      const result = await ask({ requests: Math.ceil(REQUESTS / steps.length) })
+      const result = await stage.predict({ requests: REQUESTS })
       t.diagnostic(`${JSON.stringify(weights)}: in effect after ${ms} ms; ${inWords(result)}`)
-      assert.deepEqual(result.failures, [])
-      const total = [...result.answers.values()].reduce((sum, count) => sum + count, 0)
-      for (const [version, weight] of Object.entries(weights)) {
-        const share = (100 * (result.answers.get(version) ?? 0)) / total
-        assert.ok(Math.abs(share - weight) < 1, `${version} got ${share} % instead of ${weight} %`)
-      }
+      assertNoneLost(result)
+      assertDivided(result, weights)
     }
-    const ended = await routers()
+    const ended = await stage.routers()
     assert.deepEqual(uids(ended), uids(began))
     assert.ok(ended.every(({ status }) => status?.containerStatuses?.every(({ restartCount }) => restartCount === 0)))
   })
 
   test('weights that change under load cost no request', async (t) => {
-    await turn({ v1: 100, v2: 0 })
-    const { progress, done } = at({
-      100: () => weigh({ v1: 90, v2: 10 }),
-      500: () => weigh({ v1: 50, v2: 50 }),
-      1000: () => weigh({ v1: 0, v2: 100 }),
+    const steps = [100, 90, 50, 0, 50]
+    const result = await stage.during(async () => {
+      for (const first of steps) await turn({ v1: first, v2: 100 - first })
     })
-    const result = await predict({ requests: 1_500, progress })
-    await done()
     t.diagnostic(inWords(result))
-    assert.deepEqual(result.failures, [])
+    assertNoneLost(result)
   })
 
   test('servers that are killed and deleted under load cost no request', async (t) => {
-    await turn({ v1: 50, v2: 50 })
-    await allReady()
-    const [first, second] = await podsOf(VERSION_LABEL, 'v1')
+    await stage.allReady()
+    const [first, second] = await stage.servers('v1')
     assert.ok(first && second)
-    const { progress, done } = at({
-      100: () => killServer(first),
-      600: () => client.delete(Pod, { namespace, name: second.metadata.name }),
+    const result = await stage.during(async () => {
+      await killContainer(first, 'server')
+      await until('the server to run again', () => hasRestarted(first, 'server'), MINUTES)
+      await stage.deletePod(second)
+      await stage.gone([second])
+      await stage.allReady()
     })
-    const result = await predict({ requests: 1_500, progress })
-    await done()
     t.diagnostic(inWords(result))
-    assert.deepEqual(result.failures, [])
-    await allReady()
+    assertNoneLost(result)
+  })
+
+  /** What was lost with the process is sent again; but nobody may be told that there is no version. */
+  test('a HAProxy that is killed under load answers nobody with 503 when it comes back', async (t) => {
+    const [first] = await stage.routers()
+    assert.ok(first)
+    const result = await stage.during(
+      async () => {
+        await killContainer(first, 'haproxy')
+        await until('HAProxy to run again', () => hasRestarted(first, 'haproxy'), MINUTES)
+        await stage.divided({ v1: 50, v2: 50 })
+      },
+      { ...PATIENT, again: 1_000 },
+    )
+    t.diagnostic(inWords(result))
+    assertNoneLost(result)
   })
 
   test('a router that is deleted under load lets its requests end', async (t) => {
-    const [first] = await routers()
-    const { progress, done } = at({ 100: () => client.delete(Pod, { namespace, name: first?.metadata.name ?? '' }) })
-    const result = await predict({ requests: 1_500, progress, again: 1 })
-    await done()
+    const [first] = await stage.routers()
+    assert.ok(first)
+    const result = await stage.during(async () => {
+      await stage.deletePod(first)
+      await stage.gone([first])
+      await stage.divided({ v1: 50, v2: 50 })
+    }, PATIENT)
     t.diagnostic(inWords(result))
-    assert.deepEqual(result.failures, [])
-    await divided({ v1: 50, v2: 50 })
+    assertNoneLost(result)
+  })
+
+  test('routers are replaced by those of another operator under load, without a lost request', async (t) => {
+    const old = await stage.routers()
+    const result = await stage.during(async () => {
+      const limits = { cpu: '2', memory: '320Mi' }
+      await stage.operator.replace({ routerResources: { requests: { cpu: '20m', memory: '32Mi' }, limits } })
+      await stage.gone(old)
+      await stage.divided({ v1: 50, v2: 50 })
+    }, PATIENT)
+    t.diagnostic(inWords(result))
+    assertNoneLost(result)
+  })
+
+  test('the status tells what goes through: how much, how fast, how much of it fails', async (t) => {
+    const bodies = [0.5, 0.5, 0.5, 0.5, 1e30].map((first) => JSON.stringify({ features: [[first, 0.25]] }))
+    const isAbout = (figure: number | undefined, expected: number): boolean =>
+      figure !== undefined && Math.abs(figure - expected) <= 0.2 * expected
+    const shown = async () => {
+      const { status } = await stage.becomes('measured', ({ status: { metrics, activeVersions = [] } = {} }) => {
+        const [one, other] = ['v1', 'v2'].map((version) => activeVersions.find(({ name }) => name === version)?.metrics)
+        const rates = [metrics, one, other].map((figures) => figures?.requestsPerSecond)
+        return (
+          [40, 20, 20].every((expected, index) => isAbout(rates[index], expected)) &&
+          isAbout(metrics?.errorRate, 0.1) &&
+          isAbout(other?.errorRate, 0.2) &&
+          one?.errorRate === 0
+        )
+      })
+      for (const { metrics } of [status ?? {}, ...(status?.activeVersions ?? [])]) {
+        t.diagnostic(JSON.stringify(metrics))
+        latencies.push(metrics?.averageLatencyMs ?? 0)
+      }
+    }
+    const latencies: number[] = []
+    const body = (number: number): string => bodies[number % bodies.length] ?? ''
+    const result = await stage.during(shown, { rate: 40, body })
+    t.diagnostic(inWords(result))
+    assert.deepEqual(new Set(result.failures), new Set(['500']))
+    assert.ok(latencies.every((ms) => ms > 0 && ms <= result.slowestMs))
   })
 
   test('a version comes and one goes under load, without a lost request', async (t) => {
-    const { progress, done } = at({ 100: () => weigh({ v1: 50, v3: 50 }) })
-    const result = await predict({ requests: 1_500, progress })
-    await done()
-    await divided({ v1: 50, v3: 50, v2: 0 })
-    const later = await predict({ requests: 300 })
+    const result = await stage.during(async () => {
+      await stage.weigh({ v1: 50, v3: 50 })
+      await stage.divided({ v1: 50, v3: 50, v2: 0 })
+    })
+    const later = await stage.predict({ requests: 300 })
     t.diagnostic(`${inWords(result)}; then ${inWords(later)}`)
-    assert.deepEqual([...result.failures, ...later.failures], [])
+    assertNoneLost(result)
+    assertNoneLost(later)
     assert.deepEqual([...later.answers.keys()].toSorted(), ['v1', 'v3'])
-    await until('the pods of v2 to go', async () => (await podsOf(VERSION_LABEL, 'v2')).length === 0, MINUTES)
+    await until('the pods of v2 to go', async () => (await stage.servers('v2')).length === 0, MINUTES)
+  })
+
+  const changes: readonly (readonly [provider: string, spec: object, weights?: Weights])[] = [
+    ['replicas', { traffic: { provider: 'replicas' } }],
+    ['router', { traffic: { provider: 'router' } }, { v1: 50, v3: 50 }],
+    ['direct', { traffic: { provider: 'auto' }, versions: versionsOf({ v1: 100 }) }],
+    ['router', { versions: versionsOf({ v1: 50, v2: 50 }) }, { v1: 50, v2: 50 }],
+  ]
+
+  test('another way to divide, or none, under load: no request is lost at any change', async (t) => {
+    for (const [provider, spec, weights] of changes) {
+      const from = Date.now()
+      const old = await stage.routers()
+      const result = await stage.during(async () => {
+        await stage.change(spec)
+        await led(provider)
+        await (weights ? stage.divided(weights) : stage.gone(old))
+      }, PATIENT)
+      t.diagnostic(`${provider} after ${Math.round((Date.now() - from) / 1_000)} s: ${inWords(result)}`)
+      assertNoneLost(result)
+    }
   })
 })
+
+async function hasRestarted({ metadata }: Pod, container: string): Promise<boolean> {
+  const pods = [...(await stage.routers()), ...(await stage.servers('v1'))]
+  const found = pods.find(({ metadata: { uid } }) => uid === metadata.uid)
+  const state = found?.status?.containerStatuses?.find(({ name }) => name === container)
+  return found !== undefined && isReady(found) && (state?.restartCount ?? 0) > 0
+}
