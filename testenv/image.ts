@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
 import { cacheDirectory } from './cache-directory.ts'
-import { runCommand } from './command.ts'
 import { debianLayer } from './debian-layer.ts'
+import { packReproducibly } from './tarball.ts'
+import { wheelLayer } from './wheel-layer.ts'
 
 export type ImageFile =
   | { readonly text: string; readonly mode?: number }
@@ -28,6 +29,8 @@ export interface ImageSpec {
   readonly packages?: readonly string[]
   /** Debian packages to unpack and no more, for an image without a shell. Instead of `packages`. */
   readonly libraries?: readonly string[]
+  /** Python packages to go with `python3` of `packages`: a file that pip reads, with versions and hashes. */
+  readonly wheels?: string
   /** By absolute path inside the image. */
   readonly files?: Readonly<Record<string, ImageFile>>
   /** What always runs; the pod's `args`, or else the command, follow it. */
@@ -52,9 +55,6 @@ const KEY_LENGTH = 24
 
 /** Archives of one name that stay in the cache. */
 const KEPT = 3
-
-/** Files inside a layer, and layers inside an archive, carry this time: builds do not depend on the day. */
-const EPOCH = '@0'
 
 export async function buildImage(spec: ImageSpec): Promise<Image> {
   return { name: spec.name, archive: await buildImages([spec]) }
@@ -92,6 +92,7 @@ async function forgetOlder(slug: string): Promise<void> {
 
 function contentKey(spec: ImageSpec): string {
   const hash = createHash('sha256').update(JSON.stringify([BUILDER, spec]))
+  if (spec.wheels !== undefined) hash.update(readFileSync(spec.wheels))
   for (const file of Object.values(spec.files ?? {})) {
     if ('copyOf' in file) hash.update(readFileSync(file.copyOf))
   }
@@ -116,6 +117,7 @@ async function layersOf(spec: ImageSpec, work: string): Promise<string[]> {
   const layers: string[] = []
   if (spec.packages !== undefined) layers.push(await debianLayer(spec.packages))
   if (spec.libraries !== undefined) layers.push(await debianLayer(spec.libraries, 'extract'))
+  if (spec.wheels !== undefined) layers.push(await wheelLayer(spec.wheels))
   if (spec.files === undefined) return layers
   return [...layers, await filesLayer(spec.packages === undefined ? spec.files : mergedIntoUsr(spec.files), work)]
 }
@@ -124,7 +126,7 @@ async function filesLayer(files: Readonly<Record<string, ImageFile>>, work: stri
   const root = join(work, 'root')
   for (const [path, file] of Object.entries(files)) await layFile(join(root, path), file)
   const layer = `${work}.tar`
-  await tar(root, layer, ['.'])
+  await packReproducibly(root, layer, ['.'])
   return layer
 }
 
@@ -170,7 +172,7 @@ async function stageImage(spec: ImageSpec, stage: string, work: string): Promise
 async function pack(stage: string, manifest: readonly ManifestEntry[], archive: string): Promise<void> {
   await writeFile(join(stage, 'manifest.json'), JSON.stringify(manifest))
   const parts = manifest.flatMap(({ Config, Layers }) => [Config, ...Layers])
-  await tar(stage, archive, ['--dereference', 'manifest.json', ...new Set(parts)])
+  await packReproducibly(stage, archive, ['--dereference', 'manifest.json', ...new Set(parts)])
 }
 
 function imageConfig(spec: ImageSpec, digests: readonly string[]): object {
@@ -189,11 +191,6 @@ function imageConfig(spec: ImageSpec, digests: readonly string[]): object {
     },
     rootfs: { type: 'layers', diff_ids: digests.map((digest) => `sha256:${digest}`) },
   }
-}
-
-async function tar(directory: string, output: string, entries: readonly string[]): Promise<void> {
-  const reproducible = ['--sort=name', `--mtime=${EPOCH}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
-  await runCommand(['tar', ...reproducible, '--create', '--file', output, '--directory', directory, ...entries])
 }
 
 async function sha256(file: string): Promise<string> {
