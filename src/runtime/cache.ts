@@ -92,6 +92,11 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#store.byKey(key)
   }
 
+  /** Whether something of this name was here and went, not too long ago. */
+  hasGone(key: ObjectKey): boolean {
+    return this.#store.hasGone(key)
+  }
+
   list(options: { readonly namespace?: string } = {}): readonly T[] {
     return options.namespace === undefined ? this.#store.all() : this.#store.byIndex(NAMESPACE, options.namespace)
   }

@@ -13,8 +13,8 @@
  *   controlled by the owner is left alone and reported: in `conflicts`, as condition `Conflict`, as an event, and looked
  *   at again after `CONFLICT_RETRY_MS`.
  * - The status is written with the resourceVersion that the plan was made from: a plan from a stale cache conflicts.
- * - Nothing is deleted by a plan from a stale cache: a live read has to show the owner as the plan saw it. Data that
- *   outlives its owner is discarded only after a live read has shown that very owner being deleted.
+ * - By a plan from a stale cache nothing is deleted, and nothing that went is made again: a live read has to show the
+ *   owner as the plan saw it. Data that outlives its owner is discarded only after a live read has shown that very owner being deleted.
  * - `lastTransitionTime` is stamped here, so planners need no clock.
  *
  * Assumptions
@@ -31,6 +31,7 @@ import { type Clock, timestamp } from './clock.ts'
 import type { Result } from './controller.ts'
 import { Deletions } from './deletions.ts'
 import { classify } from './errors.ts'
+import { demandCurrent, type OwnerAtHand } from './live-owner.ts'
 import type { Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { beside, controlled, isDescendant } from './ownership.ts'
@@ -127,6 +128,7 @@ class Pass {
 
   async apply(objects: readonly KubeObject[]): Promise<string[]> {
     const conflicts: string[] = []
+    if (objects.some((object) => this.#isBroughtBack(object))) await demandCurrent(this.#atHand)
     for (const run of runsOfOneKind(objects)) {
       const outcomes = await slowStart(run, (object) => this.#apply(object))
       conflicts.push(...run.filter((_, position) => outcomes[position] === 'conflict').map(nameWithKind))
@@ -164,6 +166,17 @@ class Pass {
     if (conflicts.length === 0) return
     const { message: note } = conflictCondition(conflicts)
     recorder.record(this.#owner, { type: 'Warning', reason: 'Conflict', action: 'Apply', note })
+  }
+
+  /** It was there and went: by somebody's mistake, or because a plan of which the owner at hand knows nothing let go of it. */
+  #isBroughtBack(object: KubeObject): boolean {
+    const cache = this.#applier.cacheOf(object)
+    const key = keyOf(beside(object, this.#owner))
+    return cache.hasGone(key) && !cache.get(key)
+  }
+
+  get #atHand(): OwnerAtHand {
+    return { owner: this.#owner, call: this.#call, resource: this.#applier.cacheOf(this.#owner).resource }
   }
 
   async #annotate({ object, annotations }: Annotated): Promise<void> {

@@ -1,12 +1,13 @@
 /**
- * Everything that a plan deletes. Only what its owner controls, by the uid that was seen, and never by a plan from a stale
- * cache: kinds are watched apart from each other, so that a child may be known before the spec that it was made for.
+ * Everything that a plan deletes: only what its owner controls, by the uid that was seen, and never by a plan from a cache
+ * that is behind.
  */
 import type { DeleteOptions } from '../kube/client.ts'
-import { isConflict, isNotFound } from '../kube/errors.ts'
+import { isConflict } from '../kube/errors.ts'
 import { keyOf, type KubeObject, nameWithKind } from '../kube/object.ts'
 import type { Applier, WriteCall } from './applier.ts'
 import { RuntimeError } from './errors.ts'
+import { demandCurrent, liveOwner, type OwnerAtHand } from './live-owner.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { slowStart } from './slow-start.ts'
 
@@ -28,11 +29,9 @@ export class Deletions {
 
   /** Answers with the names that had to be left alone. A live read has to show the owner as the plan saw it. */
   async prune(objects: readonly KubeObject[]): Promise<string[]> {
-    const { owner } = this.#deps
     const { ours, foreign } = this.#sorted(objects)
     const going = ours.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    if (going.length > 0 && (await this.#liveOwner())?.metadata.resourceVersion !== owner.metadata.resourceVersion)
-      throw new RuntimeError('Transient', `${nameWithKind(owner)} has changed since it was seen: nothing is deleted`)
+    if (going.length > 0) await demandCurrent(this.#atHand)
     await slowStart(going, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
     return foreign
   }
@@ -47,7 +46,7 @@ export class Deletions {
   /** What outlives its owner cannot be made again: a live read has to show that very owner being deleted. */
   async discard(objects: readonly KubeObject[]): Promise<void> {
     if (objects.length === 0) return
-    if ((await this.#liveOwner())?.metadata.deletionTimestamp === undefined)
+    if ((await liveOwner(this.#atHand))?.metadata.deletionTimestamp === undefined)
       throw new RuntimeError(
         'Transient',
         `${nameWithKind(this.#deps.owner)} is not being deleted: what it left is kept`,
@@ -66,16 +65,9 @@ export class Deletions {
     return { ours, foreign: objects.filter((object) => !ours.includes(object)).map(nameWithKind) }
   }
 
-  /** The owner as the server has it now; nothing if it is gone. */
-  async #liveOwner(): Promise<KubeObject | undefined> {
+  get #atHand(): OwnerAtHand {
     const { applier, call, owner } = this.#deps
-    try {
-      const live = await call.client.get(applier.cacheOf(owner).resource, keyOf(owner), { signal: call.signal })
-      return live.metadata.uid === owner.metadata.uid ? live : undefined
-    } catch (error) {
-      if (!isNotFound(error)) throw error
-      return undefined
-    }
+    return { owner, call, resource: applier.cacheOf(owner).resource }
   }
 
   async #delete(object: KubeObject, options: DeleteOptions): Promise<void> {

@@ -13,9 +13,13 @@ export type Change<T> =
 /** The values under which an object is found again; none means that it is not in this index. */
 export type IndexFunction<T> = (object: T) => readonly string[]
 
+/** How many names of what has gone are remembered. */
+const REMEMBERED = 10_000
+
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>()
   readonly #uids = new Map<string, string>()
+  readonly #gone = new Set<string>()
   readonly #indexes: ReadonlyMap<string, Index<T>>
 
   constructor(indexes: Readonly<Record<string, IndexFunction<T>>>) {
@@ -33,6 +37,11 @@ export class Store<T extends KubeObject> {
   byKey(key: ObjectKey): T | undefined {
     const uid = this.#uids.get(keyString(key))
     return uid === undefined ? undefined : this.#objects.get(uid)
+  }
+
+  /** Whether something of this name was here and went, not too long ago. */
+  hasGone(key: ObjectKey): boolean {
+    return this.#gone.has(keyString(key))
   }
 
   all(): T[] {
@@ -73,8 +82,10 @@ export class Store<T extends KubeObject> {
 
   #add(object: T): Change<T> {
     const uid = uidOf(object)
+    const name = keyString(keyOf(object))
     this.#objects.set(uid, object)
-    this.#uids.set(keyString(keyOf(object)), uid)
+    this.#uids.set(name, uid)
+    this.#gone.delete(name)
     for (const index of this.#indexes.values()) index.insert(uid, object)
     return { type: 'add', object }
   }
@@ -88,10 +99,18 @@ export class Store<T extends KubeObject> {
 
   #remove(object: T): Change<T> {
     const uid = uidOf(object)
+    const name = keyString(keyOf(object))
     this.#objects.delete(uid)
-    this.#uids.delete(keyString(keyOf(object)))
+    this.#uids.delete(name)
+    this.#remember(name)
     for (const index of this.#indexes.values()) index.withdraw(uid, object)
     return { type: 'delete', object }
+  }
+
+  #remember(name: string): void {
+    this.#gone.add(name)
+    const [oldest] = this.#gone
+    if (oldest !== undefined && this.#gone.size > REMEMBERED) this.#gone.delete(oldest)
   }
 }
 

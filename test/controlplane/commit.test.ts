@@ -258,10 +258,27 @@ describe('commit', () => {
     const seen = bench.manager.caches.of(ConfigMap).get({ namespace: bench.namespace, name: 'c' }) as ConfigMap
     await client.patch(widgets, keyOf(owner), { metadata: { labels: { another: 'spec' } } })
     const call = { client, signal: AbortSignal.timeout(60_000) }
-    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /nothing is deleted/)
+    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /planned anew/)
     assert.ok(await client.get(ConfigMap, keyOf(seen)))
     await client.delete(widgets, keyOf(owner))
-    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /nothing is deleted/)
+    await assert.rejects(bench.commit(owner, plan({ prune: [seen] }), call), /planned anew/)
+  })
+
+  test('what went is made again for the owner as it is, not for one that has changed since', async (t) => {
+    const bench = await Bench.start(t)
+    await bench.widget()
+    await bench.pass({ apply: [configMap('c')] })
+    await bench.settled()
+    const key = { namespace: bench.namespace, name: 'w' }
+    const past = bench.manager.caches.of(widgets).get(key) as Widget
+    await client.delete(ConfigMap, { namespace: bench.namespace, name: 'c' })
+    await client.patch(widgets, key, { metadata: { labels: { another: 'spec' } } })
+    await bench.settled()
+    const call = { client, signal: AbortSignal.timeout(60_000) }
+    await assert.rejects(bench.commit(past, plan({ apply: [configMap('c')] }), call), /planned anew/)
+    await bench.audit.take()
+    await bench.pass({ apply: [configMap('c')] })
+    assert.deepEqual(await bench.audit.take(), ['apply configmaps/c 201'])
   })
 
   test('what is to be kept has no owner, and is left alone once it exists', async (t) => {
