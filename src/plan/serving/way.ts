@@ -79,6 +79,6 @@ function targetOf({ model, observed }: Scene, { versions, weights }: Division): 
   }
 }
 
-function trafficObserved({ observed, versions }: Scene): TrafficObserved {
-  return { ...observed.traffic, servers: versions.flatMap(({ deployment }) => deployment ?? []) }
+function trafficObserved({ observed, versions, now }: Scene): TrafficObserved {
+  return { ...observed.traffic, now, servers: versions.flatMap(({ deployment }) => deployment ?? []) }
 }

@@ -325,6 +325,23 @@ describe('the router', () => {
     const starting = { ...observed, routerPods: [...observed.routerPods, routerPod('c', false)] }
     assert.deepEqual(positive(providers.router.inEffect(model, starting)), wanted(model))
   })
+
+  test('a pod that divides in another way is called again and again; one that says nothing is not', () => {
+    const model = target()
+    const settled = worlds.router.settled(providers.router.render(model, withPods), model)
+    const other = { startedAt: 0, versions: [{ version: 'v0', weight: 100, requests: 0, errors: 0, latencyMsSum: 0 }] }
+    const told = (now: number, reports: TrafficObserved['reports']) =>
+      providers.router.render(model, { ...settled, now, reports }).annotate.map(({ annotations }) => annotations)
+    const deaf = new Map([...settled.reports, ['a', other]])
+    const called = (reports: TrafficObserved['reports']) => told(1, reports).map((own) => Object.keys(own).length > 1)
+    assert.deepEqual([settled.reports, new Map(), deaf].map(called), [
+      [false, false],
+      [false, false],
+      [true, false],
+    ])
+    assert.deepEqual(told(1, deaf), told(4_999, deaf))
+    assert.notDeepEqual(told(1, deaf), told(5_000, deaf))
+  })
 })
 
 describe('splitReplicas', () => {

@@ -56,6 +56,8 @@ export interface TrafficObserved {
   readonly routerPods: readonly Pod[]
   /** What the router pods say, by uid of the pod; a pod that did not answer is not in it. */
   readonly reports: ReadonlyMap<string, RouterReport>
+  /** When all this was seen, in milliseconds of the epoch. */
+  readonly now?: number
 }
 
 export interface Rendered {

@@ -5,6 +5,10 @@
  * The route is an annotation of each running pod, which its agent reads as a file within about a second. The Deployment's
  * template has none, so a new weight rolls nothing out. The ConfigMap has the route too: a pod that starts while the
  * operator is away begins with that.
+ *
+ * A kubelet that is busy with one change of a pod's annotations can miss the next, and writes the file only when it looks at
+ * the pod again anyway, after a minute or more. Another change makes it look: a router that does not divide as it is told is
+ * called from time to time.
  */
 import { ROUTE_ANNOTATION, type RouteEntry } from '../../api/router-report.ts'
 import { ConfigMap, type Pod, PodDisruptionBudget } from '../../kube/resources.ts'
@@ -16,13 +20,18 @@ import { HAPROXY_FILE, INITIAL_ROUTE_FILE, routerDeployment } from './router-dep
 
 export const routerProvider: TrafficProvider = { name: 'router', render, inEffect }
 
-function render(target: TrafficTarget, { routerPods }: TrafficObserved): Rendered {
+const CALL_ANNOTATION = 'modeldeployment.ml.example.com/route-call'
+const CALL_MS = 5_000
+
+function render(target: TrafficTarget, observed: TrafficObserved): Rendered {
   const route = JSON.stringify(routeOf(target))
-  const annotations = { [ROUTE_ANNOTATION]: route }
   const config = haproxyConfig()
   return {
     apply: [configMap(target, config, route), routerDeployment(target, config), disruptionBudget(target)],
-    annotate: routerPods.map((object) => ({ object, annotations })),
+    annotate: observed.routerPods.map((object) => ({
+      object,
+      annotations: { [ROUTE_ANNOTATION]: route, ...callOf(target, object, observed) },
+    })),
     selector: podsOf(target, 'router'),
     targetPort: ROUTER_PORT,
   }
@@ -33,6 +42,14 @@ function routeOf({ backends, port }: TrafficTarget): RouteEntry[] {
   return backends
     .map(({ version, service, weight }) => ({ version, address: `${service}:${port}`, weight }))
     .toSorted((one, other) => (one.version < other.version ? -1 : 1))
+}
+
+/** Another one after some time, as long as the pod says that it divides in another way. */
+function callOf({ backends }: TrafficTarget, pod: Pod, observed: TrafficObserved): Readonly<Record<string, string>> {
+  const { now, reports } = observed
+  if (now === undefined || !reports.has(pod.metadata.uid ?? '')) return {}
+  const wanted = new Map(backends.map(({ version, weight }) => [version, weight]))
+  return isSame(wanted, divisionOf(pod, observed)) ? {} : { [CALL_ANNOTATION]: String(Math.floor(now / CALL_MS)) }
 }
 
 function configMap(target: TrafficTarget, config: string, route: string): ConfigMap {
