@@ -86,6 +86,10 @@ export const isFieldConflict = (error: unknown): error is ApiError =>
 export const isOtherUid = (error: unknown): error is ApiError =>
   isInvalid(error) && (error.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false)
 
+/** A delete that named a uid or a version met another: the server has only words for it. */
+export const isPreconditionFailed = (error: unknown): error is ApiError =>
+  isConflict(error) && /precondition/i.test(error.message)
+
 export function hasCause(error: ApiError, reason: string): boolean {
   return error.details?.causes?.some((cause) => cause.reason === reason) ?? false
 }

@@ -3,7 +3,7 @@
  * that is behind.
  */
 import type { DeleteOptions } from '../kube/client.ts'
-import { isConflict } from '../kube/errors.ts'
+import { isPreconditionFailed } from '../kube/errors.ts'
 import { keyOf, type KubeObject, nameWithKind } from '../kube/object.ts'
 import type { Applier, WriteCall } from './applier.ts'
 import { RuntimeError } from './errors.ts'
@@ -80,7 +80,7 @@ export class Deletions {
       metrics.committed(object.kind, 'pruned')
     } catch (error) {
       // Another uid has the name now, or a newer version: the one we meant is gone.
-      if (!isConflict(error)) throw error
+      if (!isPreconditionFailed(error)) throw error
     }
   }
 }
