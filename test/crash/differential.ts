@@ -13,7 +13,8 @@ export interface Trace {
 }
 
 /** Differs from run to run by nature, whatever the program does. */
-const VOLATILE = /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b/
+const VOLATILE =
+  /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b|\/route-call$/
 /** What Kubernetes' own controllers and the kubelet say, when they get round to it. */
 const FOREIGN =
   /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
