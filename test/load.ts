@@ -2,6 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 
+/** An answer that ended before its end. Some of it is with the client already: nobody but the client can ask again. */
+export const CUT_SHORT = 'the answer was cut short'
+
 /** Before what got no answer is sent again. */
 const AGAIN_MS = 20
 
@@ -58,11 +61,13 @@ export async function load(url: string, options: LoadOptions): Promise<LoadResul
   const from = performance.now()
   const one = async (call: Call, left = again): Promise<void> => {
     const sentAt = performance.now()
+    let isBegun = false
     try {
       const { statusCode, body } = await pool.request(call)
+      isBegun = true
       books.answered(statusCode, await body.text(), performance.now() - sentAt)
     } catch (error) {
-      if (left === 0) return books.failed(error)
+      if (left === 0) return books.failed(isBegun ? CUT_SHORT : error)
       books.repeated += 1
       await delay(AGAIN_MS)
       return one(call, left - 1)

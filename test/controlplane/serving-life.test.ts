@@ -164,6 +164,11 @@ describe('a model', () => {
     assert.equal(metadata.ownerReferences?.[0]?.apiVersion, 'mlops.sathvik.dev/v1')
     const service = await exists(Service, 'dummy-service')
     assert.equal(service.spec?.ports?.[0]?.port, 8000)
+    await client.delete(Service, { namespace: ns, name: 'dummy-service' })
+    await until('it to be back', async () => {
+      const { metadata: other } = await exists(Service, 'dummy-service')
+      return other.uid !== service.metadata.uid
+    })
     const metrics = await operator().manager.metrics.registry.metrics()
     assert.match(metrics, /model_deployments_created_total 1/)
     assert.match(metrics, /model_validations_total\{status="succeeded"\} 1/)
