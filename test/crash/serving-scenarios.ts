@@ -46,7 +46,7 @@ export const servingScenarios: readonly Scenario[] = [
 ]
 
 /** The same for a model that goes through all that a cluster may have. */
-export const routedLife = routedScenario('a whole life with routes', async (stage) => {
+const routedLife = routedScenario('a whole life with routes', async (stage) => {
   await create(stage)
   await serves(stage, { v1: 100 }, 'direct')
   await change(stage, { versions: versions({ v1: 80, v2: 20 }) })
