@@ -75,13 +75,17 @@ function rewritten(call: Call, from: Recording, { kind, metadata }: KubeObject, 
   return { ...call, path: renamed(call.path), body }
 }
 
-/** With the digest that belongs to its new names, so that an operator later finds nothing to do about it. */
+/**
+ * With the digest that belongs to its new names, so that an operator later finds nothing to do about it. Digests tell the
+ * order of members, too, so everything stays in its place.
+ */
 function remarked(object: KubeObject): KubeObject {
-  const { resourceVersion, annotations = {}, ...metadata } = object.metadata
-  const { [INTENT_ANNOTATION]: stale, ...others } = annotations
+  const { resourceVersion, ...metadata } = object.metadata
+  const { [INTENT_ANNOTATION]: stale, ...annotations } = metadata.annotations ?? {}
   if (stale === undefined) return object
-  const said = Object.keys(others).length > 0 ? { annotations: others } : {}
-  return withVersion(marked({ ...object, metadata: { ...metadata, ...said } }), resourceVersion)
+  const { annotations: _none, ...bare } = metadata
+  const said = Object.keys(annotations).length > 0 ? { ...metadata, annotations } : bare
+  return withVersion(marked({ ...object, metadata: said }), resourceVersion)
 }
 
 function withVersion(object: KubeObject, resourceVersion: string | undefined): KubeObject {
