@@ -5,7 +5,7 @@
  */
 import { withDefaults } from '../src/api/defaults.ts'
 import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../src/api/trainingjob.v1.ts'
-import type { KubeObject } from '../src/kube/object.ts'
+import { type KubeObject, nameWithKind } from '../src/kube/object.ts'
 import type { Job, PersistentVolumeClaim, Pod } from '../src/kube/resources.ts'
 import type { Plan } from '../src/plan/plan.ts'
 import { type Acceptance, acceptanceOf } from '../src/plan/training/acceptance.ts'
@@ -127,8 +127,9 @@ export class SimulatedCluster {
   }
 
   #clear({ prune, force = [] }: Plan<PlannedStatus>, write: Write): void {
-    for (const object of prune) if (!isGoing(object)) write(`delete ${nameOf(object)}`, () => this.#delete(object))
-    for (const object of force) write(`force ${nameOf(object)}`, () => this.#remove(object))
+    for (const object of prune)
+      if (!isGoing(object)) write(`delete ${nameWithKind(object)}`, () => this.#delete(object))
+    for (const object of force) write(`force ${nameWithKind(object)}`, () => this.#remove(object))
   }
 
   // What users do.
@@ -270,21 +271,22 @@ export class SimulatedCluster {
 
   #keep(claim: KubeObject, write: Write): void {
     if (this.claims.some(({ metadata }) => metadata.name === claim.metadata.name)) return
-    write(`create ${nameOf(claim)}`, () => this.claims.push({ ...claim, status: { phase: 'Bound' } }))
+    write(`create ${nameWithKind(claim)}`, () => this.claims.push({ ...claim, status: { phase: 'Bound' } }))
   }
 
   #createSecret(object: KubeObject, write: Write): void {
     if (this.secrets.has(object.metadata.name)) return
-    write(`create ${nameOf(object)}`, () => this.secrets.add(object.metadata.name))
+    write(`create ${nameWithKind(object)}`, () => this.secrets.add(object.metadata.name))
   }
 
   /** Services and ConfigMaps are not looked at again; pods are never changed. */
   #apply(object: KubeObject, write: Write): void {
     if (object.kind === 'Pod') {
-      if (!this.#pods.has(object.metadata.name)) write(`create ${nameOf(object)}`, () => this.#create(object))
+      if (!this.#pods.has(object.metadata.name)) write(`create ${nameWithKind(object)}`, () => this.#create(object))
     } else if (object.kind === 'Job') {
-      write(`${this.workload ? 'update' : 'create'} ${nameOf(object)}`, () => this.#applyJob(object))
-    } else if (!this.writes.includes(`create ${nameOf(object)}`)) write(`create ${nameOf(object)}`, () => undefined)
+      write(`${this.workload ? 'update' : 'create'} ${nameWithKind(object)}`, () => this.#applyJob(object))
+    } else if (!this.writes.includes(`create ${nameWithKind(object)}`))
+      write(`create ${nameWithKind(object)}`, () => undefined)
   }
 
   #applyJob(job: Job): void {
@@ -319,8 +321,6 @@ function statusOf(phase: string, state: ContainerState): NonNullable<Pod['status
   const container = { name: CONTAINER, image: '', imageID: '', ready: phase === 'Running', restartCount: 0, state }
   return { phase, containerStatuses: [container] }
 }
-
-const nameOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined
 const isActive = ({ status }: Pod): boolean => status?.phase === 'Pending' || status?.phase === 'Running'
 const sorted = (_key: string, value: unknown): unknown =>

@@ -1,5 +1,5 @@
 /** What must hold for whatever divides traffic: routers, VirtualServices, HTTPRoutes. */
-import { type KubeObject, keyOf } from '../../src/kube/object.ts'
+import { type KubeObject, nameWithKind } from '../../src/kube/object.ts'
 import { type Deployment, Pod, Service } from '../../src/kube/resources.ts'
 import { routerName, VERSION_LABEL } from '../../src/plan/model-names.ts'
 import { DestinationRule, type HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
@@ -24,8 +24,6 @@ function onRoute(judge: (route: readonly Share[], object: KubeObject, world: Wor
   }
 }
 
-const nameOf = (object: KubeObject): string => `${object.kind}/${keyOf(object).name}`
-
 /** S1: every route that was written sums to 100, each weight between 0 and 100. */
 const wholeRoutes: Oracle = {
   name: 'S1',
@@ -33,7 +31,7 @@ const wholeRoutes: Oracle = {
     const weights = route.map(({ weight }) => weight)
     const sum = weights.reduce((total, weight) => total + weight, 0)
     const isWrong = sum !== 100 || weights.some((weight) => !Number.isInteger(weight) || weight < 0 || weight > 100)
-    return isWrong ? `${nameOf(object)} was given ${JSON.stringify(route)}` : undefined
+    return isWrong ? `${nameWithKind(object)} was given ${JSON.stringify(route)}` : undefined
   }),
 }
 
@@ -42,10 +40,12 @@ function onlyReadyOnes(): Oracle {
   const see = onRoute((route, object, world) => {
     const given = route.filter(({ weight }) => weight > 0).map(({ version }) => version)
     const unready = given.filter((version) => !isServed(version, world.list(Pod)))
-    if (unready.length > 0) return `${nameOf(object)} leads to ${unready.join(', ')}, which is not ready`
+    if (unready.length > 0) return `${nameWithKind(object)} leads to ${unready.join(', ')}, which is not ready`
     const known = findable(object, world)
     const unknown = given.filter((version) => !known.includes(version))
-    return unknown.length > 0 ? `${nameOf(object)} leads to ${unknown.join(', ')}, which it cannot find` : undefined
+    return unknown.length > 0
+      ? `${nameWithKind(object)} leads to ${unknown.join(', ')}, which it cannot find`
+      : undefined
   })
   return inOrder({ name: 'S2', see })
 }
@@ -75,8 +75,8 @@ function trafficLeavesFirst(): Oracle {
       const leading = world
         .all()
         .filter((route) => leads(writtenIn(route), gone) || leads(taken.get(route.metadata.uid ?? ''), gone))
-      const names = [...leading.map(nameOf), ...(routers.get(object) ?? [])]
-      return names.length > 0 ? `${nameOf(object)} went while ${names.join(', ')} led to it` : undefined
+      const names = [...leading.map(nameWithKind), ...(routers.get(object) ?? [])]
+      return names.length > 0 ? `${nameWithKind(object)} went while ${names.join(', ')} led to it` : undefined
     },
   })
   return {
@@ -121,7 +121,7 @@ function routersTo(version: string, world: World): string[] {
           .routeOf(pod)
           .get(version) ?? 0) > 0,
     )
-    .map(nameOf)
+    .map(nameWithKind)
 }
 
 /** S4: Istio can tell a version apart as long as it leads to it. */
@@ -131,7 +131,9 @@ function subsetsStay(): Oracle {
     const left = type === 'deleted' ? [] : subsetsOf(object)
     const lost = subsetsOf(previous).filter((subset) => !left.includes(subset))
     const leading = world.list(VirtualService).filter((route) => lost.some((subset) => leads(routeIn(route), subset)))
-    return leading.length > 0 ? `${nameOf(object)} lost ${lost.join(', ')} while a VirtualService led to it` : undefined
+    return leading.length > 0
+      ? `${nameWithKind(object)} lost ${lost.join(', ')} while a VirtualService led to it`
+      : undefined
   }
   return inOrder({ name: 'S4', see })
 }
@@ -144,7 +146,7 @@ function waysLast(): Oracle {
     const model = type === 'deleted' ? modelOf(object, world) : undefined
     const provider = model?.status?.traffic?.provider
     const isLed = model !== undefined && provider !== undefined && wayOf(object, model) === provider
-    return isLed ? `${nameOf(object)} went while ${provider} divides the traffic` : undefined
+    return isLed ? `${nameWithKind(object)} went while ${provider} divides the traffic` : undefined
   }
   return inOrder({ name: 'S4', see })
 }

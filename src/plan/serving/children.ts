@@ -1,5 +1,5 @@
 /** All objects of a model as they should be, and those that should be gone. */
-import type { KubeObject } from '../../kube/object.ts'
+import { type KubeObject, nameWithKind } from '../../kube/object.ts'
 import type { Annotated } from '../../kube/plan.ts'
 import { cacheClaims } from './cache-claim.ts'
 import { configMaps } from './config-map.ts'
@@ -9,7 +9,7 @@ import { autoscaler, budget } from './scale.ts'
 import type { Scene } from './scene.ts'
 import { modelService, versionService } from './services.ts'
 import { isWanted, type State, type VersionState } from './state.ts'
-import { keyOfChild, serviceOf } from './way.ts'
+import { serviceOf } from './way.ts'
 
 export interface Children {
   readonly apply: readonly KubeObject[]
@@ -38,11 +38,11 @@ export function childrenOf(scene: Scene, state: State): Children {
     ...(weights ? routes : []),
     ...(weights || !entrance ? [modelService(model, way.rendered)] : []),
   ]
-  const kept = new Set([...apply, ...routes, ...(entrance ? [entrance] : [])].map(keyOfChild))
+  const kept = new Set([...apply, ...routes, ...(entrance ? [entrance] : [])].map(nameWithKind))
   for (const one of staying) for (const key of keysOf(scene, one)) kept.add(key)
   return {
     apply,
-    prune: observedChildren(scene).filter((object) => !kept.has(keyOfChild(object)) && !isGoing(object)),
+    prune: observedChildren(scene).filter((object) => !kept.has(nameWithKind(object)) && !isGoing(object)),
     annotate: weights ? ways.flatMap(({ rendered }) => rendered.annotate) : [],
   }
 }

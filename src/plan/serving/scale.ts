@@ -22,8 +22,8 @@ export const isAutoscaled = ({ minReplicas, maxReplicas }: VersionScaling): bool
  */
 export function replicasSaid({ deployment }: Version, scaling: VersionScaling): number | undefined {
   if (!isAutoscaled(scaling) || !deployment) return scaling.minReplicas
-  const said = deployment?.metadata.annotations?.[REPLICAS_ANNOTATION]
-  if (said === undefined || Number(said) !== deployment?.spec?.replicas) return undefined
+  const said = deployment.metadata.annotations?.[REPLICAS_ANNOTATION]
+  if (said === undefined || Number(said) !== deployment.spec?.replicas) return undefined
   return Math.max(Number(said), scaling.minReplicas)
 }
 

@@ -69,10 +69,10 @@ function crash({ metadata, status }: Pod): Trouble | undefined {
   const { name, namespace = 'default' } = metadata
   const how = `ended with exit code ${end.exitCode}${end.reason === undefined ? '' : ` (${end.reason})`}`
   const again = `${name}: the server ${how} and is started again`
-  const words = saidLast(end, 1)
   if (end.reason === 'OOMKilled') {
     return { reason: 'OutOfMemory', message: `${again}: raise resources.limits.memory` }
   }
+  const words = saidLast(end, 1)
   const said = words === '' ? '' : `; the last it said: ${words}`
   return { reason: CRASHING, message: `${again}: see kubectl logs -n ${namespace} ${name} --previous${said}` }
 }

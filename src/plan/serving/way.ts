@@ -3,7 +3,7 @@
  * gets everything. All are asked through one face.
  */
 import type { TrafficWay } from '../../api/modeldeployment-parts.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import { nameWithKind } from '../../kube/object.ts'
 import type { Rendered, TrafficObserved, TrafficTarget } from '../traffic/contract.ts'
 import { providers } from '../traffic/providers.ts'
 import { modelLabels, serverLabels, serviceName, VERSION_LABEL, versionedName } from '../model-names.ts'
@@ -54,12 +54,9 @@ export function serviceOf({ observed, model }: Scene) {
 
 /** What has never been written sends nothing to anybody. */
 function isPresent({ routes, router, routerPods }: TrafficObserved, { apply }: Rendered): boolean {
-  const there = new Set([...routes, ...(router ? [router] : [])].map(keyOfChild))
-  return routerPods.length > 0 || apply.some((object) => there.has(keyOfChild(object)))
+  const there = new Set([...routes, ...(router ? [router] : [])].map(nameWithKind))
+  return routerPods.length > 0 || apply.some((object) => there.has(nameWithKind(object)))
 }
-
-/** Names a child among all children of one model. */
-export const keyOfChild = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
 
 function targetOf({ model, observed }: Scene, { versions, weights }: Division): TrafficTarget {
   const { gateways, hostnames } = model.traffic
