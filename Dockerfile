@@ -1,10 +1,10 @@
-# The operator's image, as images/operator.ts makes it on a machine without Docker.
+# The image of the operator. images/operator.ts builds the same image without Docker.
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag ml-operator:0.1.0 .
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# The lock file pins the Node that goes into the image, too: a package for each architecture.
+# The lock file also pins the Node in the image, with one package per architecture.
 RUN npm ci --omit=dev \
  && mkdir -p /image/usr/local/bin \
  && mv node_modules/node-linux-*/bin/node /image/usr/local/bin/node \

@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# npm brings Node 24, so a machine with an older one works too.
+# npm installs Node 24, so a machine with an older Node works too.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node
 KUBECTL ?= kubectl
@@ -23,14 +23,15 @@ install-deps: node_modules/.package-lock.json
 	@node -e 'if (+process.versions.node.split(".")[0] < 24) { console.error("Node 24 is needed; npm has no build of it for this platform, please install it."); process.exit(1) }'
 
 .PHONY: setup
-setup: install-deps ## Install what tests and clusters need: npm packages, system packages, Kubernetes binaries
+setup: install-deps ## Install npm packages, system packages and Kubernetes binaries for tests and clusters
 	$(NODE) testenv/main.ts setup
 
 .PHONY: verify
-verify: install-deps ## Check format, lint, import rules, types and that generated files are fresh
+verify: install-deps ## Check format, lint, import rules, types and generated files
 	oxfmt --check
 	oxlint
 	$(NODE) scripts/generate.ts --check
+	$(NODE) --test --test-reporter=dot test/unit/variant-names.test.ts test/unit/framework-names.test.ts
 	tsc
 
 .PHONY: generate
@@ -42,7 +43,7 @@ fmt: install-deps ## Format the code
 	oxfmt
 
 .PHONY: test
-test: setup verify ## Check and test everything: unit, control plane, node
+test: setup verify ## Run all checks and tests: unit, control plane, node, RBAC
 	$(NODE) scripts/test.ts
 
 .PHONY: test-unit
@@ -50,19 +51,19 @@ test-unit: install-deps ## Run the unit tests
 	$(NODE) scripts/test.ts unit
 
 .PHONY: test-controlplane
-test-controlplane: setup ## Run the tests against a real API server
+test-controlplane: setup ## Run the tests with a real API server
 	$(NODE) scripts/test.ts controlplane
 
 .PHONY: test-node
-test-node: setup ## Run the tests against a real kubelet (root, Linux)
+test-node: setup ## Run the tests with a real kubelet (root, Linux)
 	$(NODE) scripts/test.ts node
 
 .PHONY: test-faults
-test-faults: setup ## Crash the operator at every write of every workload and check the oracles (long)
-	$(NODE) scripts/faults.ts
+test-faults: setup ## Run or continue the fault campaign and print its report (long; FAULTS_FLAGS='--help')
+	$(NODE) scripts/faults.ts $(FAULTS_FLAGS)
 
 .PHONY: bench
-bench: setup ## Count the writes of 1,000 training jobs and of 500 models, and compare their time with the same writes sent raw
+bench: setup ## Count the writes of 1,000 training jobs and 500 models, and compare their time with the same writes without an operator
 	$(NODE) scripts/bench.ts
 	$(NODE) scripts/bench-serving.ts
 
@@ -74,16 +75,16 @@ install: ## Install the CRDs into the cluster of your kubeconfig
 	$(KUBECTL) apply --server-side -k config/crd
 
 .PHONY: uninstall
-uninstall: ## Remove the CRDs, and with them every object of these kinds, from the cluster of your kubeconfig
+uninstall: ## Remove the CRDs and all their objects from the cluster of your kubeconfig
 	$(KUBECTL) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy
-deploy: ## Run the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
+deploy: ## Install the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
 	$(KUBECTL) kustomize config/base | sed 's#\(image\|value\): ml-operator:.*#\1: $(IMG)#' | $(KUBECTL) apply --server-side -f -
 	$(KUBECTL) -n ml-operator-system rollout status deployment/ml-operator --timeout=5m
 
 .PHONY: undeploy
-undeploy: ## Remove the operator from the cluster of your kubeconfig; CRDs, jobs, models and their data stay
+undeploy: ## Remove the operator from the cluster of your kubeconfig; keeps CRDs, jobs, models and their data
 	$(KUBECTL) delete --ignore-not-found -k config/manager
 	$(KUBECTL) delete --ignore-not-found -k config/rbac
 
@@ -92,7 +93,7 @@ docker-build: ## Build the operator's image with Docker (IMG=registry.example.co
 	docker build --tag $(IMG) .
 
 .PHONY: run
-run: install-deps ## Run the operator from here against the cluster of your kubeconfig (RUN_FLAGS='--help')
+run: install-deps ## Run the operator on this machine for the cluster of your kubeconfig (RUN_FLAGS='--help')
 	$(NODE) src/main.ts operator $(RUN_FLAGS)
 
 .PHONY: cluster
@@ -104,7 +105,7 @@ cluster-down: install-deps ## Remove the local Kubernetes
 	$(NODE) testenv/main.ts down
 
 .PHONY: demo
-demo: install-deps ## Train a model, lose a worker, serve the model, split its traffic: all on a local Kubernetes (DEMO_FAST=1)
+demo: install-deps ## Train a model, kill a worker, serve the model and split its traffic on a local Kubernetes (DEMO_FAST=1)
 	$(NODE) scripts/demo/main.ts up
 
 .PHONY: demo-down
@@ -112,10 +113,10 @@ demo-down: install-deps ## Remove what the demo started
 	$(NODE) scripts/demo/main.ts down
 
 .PHONY: bench-client
-bench-client: setup ## Measure the client against @kubernetes/client-node, and the cache's memory
+bench-client: setup ## Compare the client with @kubernetes/client-node, and measure the memory of the cache
 	$(NODE) scripts/bench-client.ts
 	$(NODE) scripts/bench-cache.ts
 
 .PHONY: clean
-clean: ## Remove what npm installed (the cache of binaries stays)
+clean: ## Remove npm packages (keeps the cache of binaries)
 	rm -rf node_modules coverage

@@ -1,4 +1,4 @@
-/** HAProxy from Debian: what divides the traffic of a model where there is no mesh and no gateway. */
+/** HAProxy from Debian, for the built-in router. */
 
 import type { ImageSpec } from '../testenv/image.ts'
 

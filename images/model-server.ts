@@ -1,13 +1,13 @@
-/** A model server for TorchScript models: what the runtime `fastapi-pytorch` stands for. It listens on 8000. */
+/** The model server of the runtime `fastapi-pytorch`, for TorchScript models. It listens on port 8000. */
 
 import { join } from 'node:path'
 import type { ImageSpec } from '../testenv/image.ts'
 import { PYTHON_LINK, PYTHON_PACKAGES } from './python.ts'
 
-/** As the runtime calls it. */
+/** Default image of the runtime. */
 export const MODEL_SERVER_IMAGE = 'localhost/fastapi-pytorch:dev'
 
-/** The name is free, because manifests name images of their own that this one can stand in for. */
+/** `name` can be any image of a manifest that this image replaces in a test. */
 export function modelServerImage(name = MODEL_SERVER_IMAGE): ImageSpec {
   return {
     name,

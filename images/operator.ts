@@ -1,6 +1,6 @@
 /**
- * What is inside the operator's image: Node, the C and C++ libraries that it is linked with, `src`, and the packages
- * that `src` needs at run time. No shell and no package manager. The Dockerfile makes the same image elsewhere.
+ * Content of the operator's image: Node, the C and C++ libraries that it is linked with, `src`, and the packages that
+ * `src` needs at runtime. No shell and no package manager. The Dockerfile builds the same image with Docker.
  */
 
 import { globSync, readFileSync } from 'node:fs'
@@ -13,10 +13,10 @@ const manifest = json('package.json') as { readonly version: string }
 
 export const OPERATOR_IMAGE = `ml-operator:${manifest.version}`
 
-/** What the dynamic linker asks for when Node starts. */
+/** Debian packages of the libraries that Node is linked with. */
 const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
 
-/** Of a package, what Node can load. */
+/** Files of a package that Node can load. */
 const LOADABLE = '**/*.{js,cjs,mjs,json,node}'
 
 export function operatorImage(): ImageSpec {
@@ -37,7 +37,7 @@ export function operatorImage(): ImageSpec {
   }
 }
 
-/** Pinned in package.json, one package for each architecture. */
+/** The Node that package.json pins, from the package for this architecture. */
 function nodeBinary(): string {
   return join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
 }
@@ -47,7 +47,7 @@ function copies(pattern: string, exclude?: string): Record<string, ImageFile> {
   return Object.fromEntries(files.map((path) => [`/app/${path}`, copyOf(path)]))
 }
 
-/** Modes are those of the image, whatever umask the checkout was made under. */
+/** Sets the mode explicitly, because that of the checkout depends on the umask. */
 function copyOf(path: string): ImageFile {
   return { copyOf: join(ROOT, path), mode: 0o644 }
 }
@@ -57,7 +57,7 @@ interface LockedPackage {
   readonly optional?: boolean
 }
 
-/** The lock file knows which packages are there only to build and test. */
+/** Packages that the lock file does not mark as `dev` or `optional`. */
 function productionPackages(): string[] {
   const { packages } = json('package-lock.json') as { readonly packages: Readonly<Record<string, LockedPackage>> }
   const needed = Object.entries(packages).filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)

@@ -1,18 +1,18 @@
 /**
- * One root filesystem for everything that is written in Python, so that the large part is made, stored and loaded
- * once: PyTorch, FastAPI and Uvicorn from Debian, about a gigabyte.
+ * The common layer of the images with Python: PyTorch, FastAPI and Uvicorn from Debian, about one gigabyte. It is built,
+ * stored and loaded once.
  */
 
-import { isLayerAtHand } from '../testenv/debian-layer.ts'
+import { isLayerCached } from '../testenv/debian-layer.ts'
 import type { ImageFile } from '../testenv/image.ts'
 
 export const PYTHON_PACKAGES: readonly string[] = ['python3-fastapi', 'python3-torch', 'python3-uvicorn']
 
-/** What everybody but Debian calls it. */
+/** Debian has `python3` only. */
 export const PYTHON_LINK: Readonly<Record<string, ImageFile>> = {
   '/usr/local/bin/python': { linkTo: '/usr/bin/python3' },
 }
 
 export function isPythonAtHand(): boolean {
-  return isLayerAtHand(PYTHON_PACKAGES)
+  return isLayerCached(PYTHON_PACKAGES)
 }

@@ -1,4 +1,4 @@
-/** The trainer of the demo: real PyTorch, data-parallel. */
+/** The trainer of the demo: data-parallel training with PyTorch. */
 
 import { join } from 'node:path'
 import type { ImageSpec } from '../testenv/image.ts'

@@ -1,6 +1,6 @@
 /**
- * What 10,000 pods cost in memory: as the server sends them, without managedFields (what every cache keeps), and trimmed
- * to what a controller reads. Each pod is parsed from its own JSON, as from a watch. Usage: scripts/bench-cache.ts [COUNT]
+ * Measures the memory of 10,000 cached pods: as the server sends them, without managedFields (the default of caches), and trimmed to
+ * the fields that a controller reads. Each pod is parsed from its own JSON, as in a watch. Usage: scripts/bench-cache.ts [COUNT]
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -16,7 +16,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 const count = Number(process.argv[2] ?? 10_000)
 const log = createLogger({ level: 'silent' })
 
-/** A worker of a training job as a 1.36 API server shows it when it runs: about 6 kB of JSON. */
+/** A running worker of a training job as a 1.36 API server returns it: about 6 kB of JSON. */
 function podJson(number: number): string {
   const job = `job-${Math.floor(number / 4)}`
   const name = `${job}-workers-${number % 4}`
@@ -155,7 +155,7 @@ function managedFields(manager: string, fields: readonly string[]) {
   }
 }
 
-/** What a controller of pods reads: who it is, whose it is, where it runs and how it fares. */
+/** Keeps the fields that a controller of pods reads. */
 function trim({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { nodeName } = spec ?? {}
   const { phase, reason, conditions, containerStatuses } = status ?? {}
@@ -186,7 +186,7 @@ async function* streamed(prepare: (pod: Pod) => Pod): AsyncGenerator<WatchUpdate
   yield* updates(prepare)
 }
 
-/** A turn of the event loop first: what an ended function held is garbage only then. */
+/** After a turn of the event loop, because objects of an ended function are garbage only then. */
 async function heapInUse(): Promise<number> {
   await turn()
   collectGarbage()
@@ -197,7 +197,7 @@ async function heapOf(fill: () => Promise<unknown>): Promise<number> {
   const before = await heapInUse()
   const held = await fill()
   const used = (await heapInUse()) - before
-  // Read after the measurement, so that nothing could be collected before it.
+  // Used after the measurement, so that it is not collected before.
   if (held === undefined) throw new Error('nothing was held')
   return used
 }
@@ -208,7 +208,7 @@ async function filled(options: { trim?: (pod: Pod) => Pod }): Promise<Cache<Pod>
   return cache
 }
 
-/** The same bookkeeping, but with every byte of the objects. */
+/** The same store, with whole objects. */
 async function untrimmed(): Promise<Store<Pod>> {
   const store = new Store<Pod>({ owner: ({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid) ?? [] })
   for (const update of updates((pod) => pod)) if (update.type === 'apply') store.put(update.object)

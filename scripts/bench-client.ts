@@ -1,8 +1,7 @@
 /**
- * Our client against `@kubernetes/client-node`, on one API server, in one run: requests per second and our own CPU per
- * request, one call at a time and sixteen at once. The order is ours, theirs, theirs, ours, so that a machine that
- * gets slower or faster meanwhile favours nobody. Starts a control plane of its own unless TEST_KUBECONFIG names one;
- * talks to loopback only.
+ * Compares our client with `@kubernetes/client-node` on one API server: requests per second and CPU per request, with one and with
+ * sixteen calls in parallel. The order is ours, theirs, theirs, ours, so that a drift in the machine's speed favours neither.
+ * Starts a control plane of its own unless TEST_KUBECONFIG is set. Uses loopback only.
  *
  * Usage: node scripts/bench-client.ts
  */
@@ -15,7 +14,7 @@ import { configFromKubeconfig } from '../src/kube/config.ts'
 import { ConfigMap } from '../src/kube/resources.ts'
 import { startControlPlane } from '../testenv/control-plane.ts'
 
-/** A run ends after so many requests or so long, whichever comes first. */
+/** A run ends after this many requests or this time, whichever comes first. */
 const MAX_REQUESTS = 2_000
 const MAX_MS = 5_000
 const WARM_UP = 100
@@ -126,7 +125,7 @@ function row(value: number): string {
 
 async function run(kubeconfig: string): Promise<void> {
   const { server } = await configFromKubeconfig(kubeconfig)
-  assert.match(new URL(server).hostname, /^(127\.|localhost$|\[::1\]$)/, 'the benchmark talks to loopback only')
+  assert.match(new URL(server).hostname, /^(127\.|localhost$|\[::1\]$)/, 'the benchmark uses loopback only')
   const client = createClient(await configFromKubeconfig(kubeconfig))
   const data = { text: 'x'.repeat(3_000) }
   const object = (name: string): ConfigMap => ({

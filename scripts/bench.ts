@@ -1,12 +1,13 @@
 /**
- * What a TrainingJob costs; see `bench/measure.ts`. Runs on a control plane of its own, without a scheduler, so that
- * nobody else writes to the pods.
+ * Measures the cost of a TrainingJob; see `bench/measure.ts`. Runs on a control plane of its own, without a scheduler, so that only the
+ * operator writes to the pods.
  *
- * Usage: scripts/bench.ts [JOBS] [WORKERS] [ROUNDS]      1000 4 5 if not told; the jobs are divided among the rounds
+ * Usage: scripts/bench.ts [JOBS] [WORKERS] [ROUNDS]      1000 4 5 by default; the jobs are spread over the rounds
  */
 import { startControlPlane } from '../testenv/control-plane.ts'
 import { median } from './bench/median.ts'
-import { measure, type Measurement, type OperatorRound, type Sizes } from './bench/measure.ts'
+import { measure, type Measurement, type Sizes } from './bench/measure.ts'
+import type { OperatorRound } from './bench/operator-round.ts'
 
 const [jobs = 1_000, workers = 4, rounds = 5] = process.argv.slice(2).map(Number)
 const sizes: Sizes = { jobs: Math.ceil(jobs / rounds), workers, rounds, restMs: 10_000 }
@@ -20,12 +21,15 @@ function print({ untilPods, rounds: done, raw, ratios, restart }: Measurement): 
   const lines: readonly [string, string][] = [
     ['writes of a job until its pods exist', `${plain} (pods + ${plain - workers})`],
     ['  with hyperparameters and a claim', `${full} (pods + ${full - workers})`],
-    ['writes per job until it is at rest', perJob(({ calls }) => calls.writes)],
+    ['writes per job until converged', perJob(({ calls }) => calls.writes)],
     ...kinds.map((kind): [string, string] => [`  ${kind}`, perJob(({ calls }) => calls.byKind.get(kind) ?? 0)]),
     ['reads per job', perJob(({ calls }) => calls.reads)],
-    ['writes at rest', `${total(({ atRest }) => atRest.writes)} in ${(rounds * sizes.restMs) / 1000} s`],
-    ['writes after a restart', `${restart.calls.writes} (every job seen ${restart.seconds.toFixed(1)} s after it)`],
-    ['writes for jobs served without it', `${total((round) => round.served.writes)} of ${served} jobs`],
+    ['writes once converged', `${total(({ atRest }) => atRest.writes)} in ${(rounds * sizes.restMs) / 1000} s`],
+    [
+      'writes after a restart',
+      `${restart.calls.writes} (every job reconciled ${restart.seconds.toFixed(1)} s after it)`,
+    ],
+    ['writes for existing jobs', `${total((round) => round.served.writes)} of ${served} jobs`],
     ['raw writes', spread(raw)],
     ['operator', `${spread(done.map(({ seconds }) => seconds))}; ${podsPerSecond(done)} pods/s`],
     ['ratio to raw writes, by round', ratios.map((ratio) => ratio.toFixed(2)).join(', ')],

@@ -1,4 +1,4 @@
-/** JSON schemas for editors: completion, hover texts and typing errors while a manifest is being written. */
+/** JSON schemas for editors: completion, hover texts and validation. */
 
 import { objectSchema } from '../src/api/crd.ts'
 import type { Kind, KindVersion } from '../src/api/kind.ts'
@@ -35,7 +35,7 @@ function editorSchema(kind: Kind, version: KindVersion): unknown {
   }
 }
 
-/** The server drops unknown fields; an editor should point at them. What only the server understands is left out. */
+/** Rejects unknown fields, which the server would drop, and omits Kubernetes extensions. */
 function strict(node: JsonSchema): JsonSchema {
   const known = Object.entries(node).filter(([keyword]) => !keyword.startsWith('x-kubernetes-'))
   const closed = node.properties !== undefined && node['x-kubernetes-preserve-unknown-fields'] !== true

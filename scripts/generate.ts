@@ -1,6 +1,6 @@
 /**
- * Writes everything that is derived from `src/api` and from the table of rights in `scripts/install`: the
- * CustomResourceDefinitions, roles, the reference page and the schemas for editors. With `--check` it writes nothing and fails when a file is not what it would write.
+ * Writes everything that is derived from `src/api` and from the permissions in `scripts/install`: CRDs, roles, the API reference
+ * and editor schemas. With `--check`, writes nothing and fails if a file is out of date.
  */
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { referencePage } from './reference.ts'
 const ROOT = join(import.meta.dirname, '..')
 const NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
 
-/** Folders in which every file is ours: what is no longer generated goes. */
+/** Folders with generated files only: other files in them are deleted. */
 const OWNED = [...INSTALL_FOLDERS, 'schemas']
 
 type Files = ReadonlyMap<string, string>

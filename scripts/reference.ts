@@ -1,4 +1,4 @@
-/** The reference page: every field of every kind with its type, default, limits, meaning and an example. */
+/** The API reference: every field of every kind with its type, default, limits, description and an example. */
 
 import { objectSchema } from '../src/api/crd.ts'
 import { crdName, type Kind, type KindVersion } from '../src/api/kind.ts'
@@ -12,13 +12,13 @@ export function referencePage(kinds: readonly Kind[]): string {
 
 const INTRODUCTION = `# API reference
 
-Every kind, every field. \`kubectl explain <kind> --recursive\` shows the same from a cluster, and the files in
-\`schemas/\` give completion and checks in an editor (first line of a manifest:
+This page lists all fields of all kinds. \`kubectl explain <kind> --recursive\` shows the same from a cluster. For completion
+and validation in an editor, use the files in \`schemas/\` (first line of a manifest:
 \`# yaml-language-server: $schema=…/schemas/trainingjob-ml.example.com-v1.json\`).
 
-A field marked *required* has to be written; any other may be left out, and takes its default if it has one. **Rules** are
-checked by the API server when an object is created or changed, so a manifest that breaks one is refused at once. A field
-that is accepted but has no effect yet is named in the object's condition \`Limited\`.`
+Fields marked *required* must be set. All other fields are optional and have the listed default, if any. The API server
+evaluates **rules** when an object is created or updated, and rejects manifests that violate one. The condition \`Limited\` of an
+object lists fields that are accepted but have no effect yet.`
 
 function contents(kinds: readonly Kind[]): string {
   const lines = kinds.flatMap((kind) =>
@@ -59,7 +59,7 @@ function facts(kind: Kind, version: KindVersion): string {
   const columns = version.columns.map(({ name, wide }) => (wide ? `${name} (\`-o wide\`)` : name)).join(', ')
   return [
     `- \`kubectl get ${kind.plural}\`${short}, category \`${CATEGORY}\`; columns ${columns}`,
-    `- definition \`${crdName(kind)}\`; ${version.storage ? 'the stored version' : 'converted to and from the stored version without loss'}`,
+    `- CRD \`${crdName(kind)}\`; ${version.storage ? 'the storage version' : 'converted to and from the storage version without loss'}`,
     `- \`metadata.name\`: a DNS label that starts with a letter, at most ${kind.maxNameLength} characters`,
     ...(version.scale ? [`- \`kubectl scale\` changes \`${version.scale.specReplicasPath.slice(1)}\``] : []),
   ].join('\n')
@@ -104,7 +104,7 @@ function fieldTable(root: string, schema: JsonSchema): string {
     ]),
   )
   return [
-    row(['Field', 'Type', 'Default', 'Limits', 'Meaning', 'Example']),
+    row(['Field', 'Type', 'Default', 'Limits', 'Description', 'Example']),
     row(Array.from({ length: 6 }, () => '---')),
     ...rows,
   ].join('\n')
@@ -152,7 +152,7 @@ function example(schema: JsonSchema): string {
   return value === undefined ? '' : code(value)
 }
 
-/** An example that was given, else the default, else one put together from what is below. */
+/** The given example, or the default, or one composed of the fields below. */
 function exampleOf(schema: JsonSchema): unknown {
   const [given] = schema.examples ?? schema.enum ?? []
   if (given !== undefined) return given

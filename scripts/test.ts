@@ -1,12 +1,12 @@
 /**
- * Runs the test ladder and prints one closing line, `N passed, N failed[, N skipped]`.
+ * Runs the test levels and prints one closing line, `N passed, N failed[, N skipped]`.
  *
- *   unit           pure code beside its tests; no cluster
- *   controlplane   against a real API server, one for all files
- *   node           against a real kubelet, one cluster for all files; one file at a time
- *   rights         what the rungs before saw the operator do, against what it is granted
+ *   unit           code without a cluster
+ *   controlplane   with a real API server, shared by all files
+ *   node           with a real kubelet, one cluster for all files; one file at a time
+ *   rbac           compares the calls that the other levels observed with the operator's roles
  *
- * Usage: scripts/test.ts [RUNG | FILE ...]. Without arguments: every rung.
+ * Usage: scripts/test.ts [LEVEL | FILE ...]. Default: every level.
  */
 
 import { globSync, mkdtempSync, rmSync } from 'node:fs'
@@ -20,25 +20,26 @@ import { startControlPlane } from '../testenv/control-plane.ts'
 import { elapsed } from '../testenv/progress.ts'
 import { missingForNode } from '../testenv/requirements.ts'
 
-interface Rung {
+interface Level {
   readonly name: string
   readonly files: readonly string[]
   readonly concurrency: number
   readonly coverage?: boolean
-  /** Starts what the files share; gives the environment that leads to it and the way to end it. */
+  /** Starts what the files share. */
   readonly share?: () => Promise<Shared>
-  /** Why the rung can't run here; then its files count as skipped. */
+  /** What the machine lacks for this level; then its files are skipped. */
   readonly missing?: () => readonly string[]
 }
 
 interface Shared {
+  /** Environment variables for the test files. */
   readonly env: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
 const tally = { passed: 0, failed: 0, skipped: 0 }
 
-const rungs: readonly Rung[] = [
+const levels: readonly Level[] = [
   {
     name: 'unit',
     files: globSync(['src/**/*.test.ts', 'testenv/**/*.test.ts', 'test/unit/**/*.test.ts']),
@@ -58,10 +59,10 @@ const rungs: readonly Rung[] = [
     share: shareNode,
     missing: missingForNode,
   },
-  { name: 'rights', files: globSync('test/rights/**/*.test.ts'), concurrency: 1 },
+  { name: 'rbac', files: globSync('test/rbac/**/*.test.ts'), concurrency: 1 },
 ]
 
-/** Rungs of which every file has run. */
+/** Levels of which every file has run. */
 const complete = new Set<string>()
 
 async function shareControlPlane(): Promise<Shared> {
@@ -75,37 +76,37 @@ async function shareNode(): Promise<Shared> {
   return { env: { TEST_NODE: cluster.runDirectory }, stop: () => cluster.stop() }
 }
 
-async function climb(rung: Rung, files: readonly string[]): Promise<void> {
+async function runLevel(level: Level, files: readonly string[]): Promise<void> {
   const began = Date.now()
-  const missing = rung.missing?.() ?? []
-  if (missing.length > 0) return skip(rung, files, missing)
-  process.stdout.write(`\n=== ${rung.name}: ${files.length} files ===\n`)
-  const shared = await rung.share?.()
+  const missing = level.missing?.() ?? []
+  if (missing.length > 0) return skip(level, files, missing)
+  process.stdout.write(`\n=== ${level.name}: ${files.length} files ===\n`)
+  const shared = await level.share?.()
   Object.assign(process.env, shared?.env)
   try {
-    await runFiles(rung, files)
-    if (files.length === rung.files.length) complete.add(rung.name)
+    await runFiles(level, files)
+    if (files.length === level.files.length) complete.add(level.name)
   } finally {
     await shared?.stop()
     for (const name of Object.keys(shared?.env ?? {})) delete process.env[name]
   }
-  process.stdout.write(`=== ${rung.name}: ${elapsed(Date.now() - began)} ===\n`)
+  process.stdout.write(`=== ${level.name}: ${elapsed(Date.now() - began)} ===\n`)
 }
 
-function skip(rung: Rung, files: readonly string[], missing: readonly string[]): void {
+function skip(level: Level, files: readonly string[], missing: readonly string[]): void {
   tally.skipped += files.length
   const lines = [
-    `SKIPPED: ${files.length} files of the rung '${rung.name}', because this machine lacks`,
+    `SKIPPED: ${files.length} files of the level '${level.name}', because this machine lacks`,
     ...missing.map((line) => `  - ${line}`),
   ]
   process.stdout.write(`\n${'!'.repeat(80)}\n${lines.join('\n')}\n${'!'.repeat(80)}\n`)
 }
 
-async function runFiles(rung: Rung, files: readonly string[]): Promise<void> {
+async function runFiles(level: Level, files: readonly string[]): Promise<void> {
   const stream = run({
     files: [...files],
-    concurrency: rung.concurrency,
-    ...(rung.coverage
+    concurrency: level.concurrency,
+    ...(level.coverage
       ? { coverage: true, coverageIncludeGlobs: ['src/**/*.ts'], coverageExcludeGlobs: ['**/*.test.ts'] }
       : {}),
   })
@@ -124,11 +125,11 @@ async function runFiles(rung: Rung, files: readonly string[]): Promise<void> {
 const wanted = process.argv.slice(2)
 const calls = mkdtempSync(join(tmpdir(), 'calls-'))
 process.env['TEST_CALLS'] = calls
-for (const rung of rungs) {
+for (const level of levels) {
   process.env['TEST_COMPLETE'] = [...complete].join(' ')
-  const named = wanted.length === 0 || wanted.includes(rung.name)
-  const files = named ? rung.files : rung.files.filter((file) => wanted.includes(file))
-  if (files.length > 0) await climb(rung, files)
+  const named = wanted.length === 0 || wanted.includes(level.name)
+  const files = named ? level.files : level.files.filter((file) => wanted.includes(file))
+  if (files.length > 0) await runLevel(level, files)
 }
 rmSync(calls, { recursive: true })
 const { passed, failed, skipped } = tally

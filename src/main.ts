@@ -1,6 +1,6 @@
 /**
- * ml-operator: one program, several commands, each loaded only when it is called. This is the only place that reads the
- * command line and the environment.
+ * ml-operator: one program with several commands, each loaded only when it is called. Only this module reads the command
+ * line; it passes the environment on to the commands. `src/source-rules.test.ts` checks it.
  */
 import { agentHelp, runAgent } from './agent/commands.ts'
 import { UsageError } from './command/flags.ts'
@@ -20,7 +20,7 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     process.stdout.write(await help())
     return
   }
-  if (command !== 'operator') throw new UsageError(`there is no command '${command}'`)
+  if (command !== 'operator') throw new UsageError(`unknown command '${command}'`)
   const { operator } = await import('./operator.ts')
   await operator(args, process.env)
 }
@@ -33,7 +33,7 @@ Usage: ml-operator operator [flags]
        ml-operator agent NAME [flags]
 
 Commands
-  operator       watch TrainingJobs and ModelDeployments, and bring the cluster in line with them
+  operator       reconcile TrainingJobs and ModelDeployments
 ${agentHelp}
 
 Flags of operator
@@ -45,10 +45,12 @@ if (import.meta.main) {
   try {
     await main(process.argv.slice(2))
   } catch (error) {
-    const misused = error instanceof UsageError
-    const known = misused || error instanceof ConfigError
-    process.stderr.write(known ? `ml-operator: ${error.message}\n` : `ml-operator: ${String((error as Error).stack)}\n`)
-    if (misused) process.stderr.write('Try: ml-operator --help\n')
-    process.exitCode = misused ? 2 : 1
+    const isUsageError = error instanceof UsageError
+    const isExpected = isUsageError || error instanceof ConfigError
+    process.stderr.write(
+      isExpected ? `ml-operator: ${error.message}\n` : `ml-operator: ${String((error as Error).stack)}\n`,
+    )
+    if (isUsageError) process.stderr.write('Try: ml-operator --help\n')
+    process.exitCode = isUsageError ? 2 : 1
   }
 }

@@ -1,13 +1,12 @@
 /**
- * What whoever runs the operator may decide in a file: `training:` with any of the settings of `TrainingConfig`, and
- * `serving:` with those of `ServingConfig`. What is not said keeps its default; what is not known is refused, since a typo
- * would otherwise go unnoticed.
+ * The configuration file of the operator: `training:` with the settings of `TrainingConfig`, `serving:` with those of
+ * `ServingConfig`. Omitted settings keep their defaults. Unknown settings are rejected, so that typos are noticed.
  */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
 import { UsageError } from './command/flags.ts'
-import { defaultServingConfig, type ServingConfig } from './plan/serving/config.ts'
-import { defaultTrainingConfig, type TrainingConfig } from './plan/training/config.ts'
+import { defaultServingConfig, type ServingConfig, servingConfigProblem } from './plan/serving/index.ts'
+import { defaultTrainingConfig, type TrainingConfig } from './plan/training/index.ts'
 
 export interface OperatorConfig {
   readonly training: TrainingConfig
@@ -16,37 +15,52 @@ export interface OperatorConfig {
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** `installed` is what the installation itself knows; the file may know better. */
+/** `installed` are defaults of the installation; the file takes precedence. */
 export async function loadOperatorConfig(
   file: string | undefined,
   installed: Partial<ServingConfig> = {},
 ): Promise<OperatorConfig> {
-  return operatorConfig(file === undefined ? {} : parsed(await readFile(file, 'utf8'), file), installed)
+  return operatorConfig(file === undefined ? {} : parseYaml(await readFile(file, 'utf8'), file), installed)
 }
 
 export function operatorConfig(settings: unknown, installed: Partial<ServingConfig> = {}): OperatorConfig {
-  const { training, serving } = merged('', { training: {}, serving: {} }, settings)
-  return {
-    training: merged('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig,
-    serving: merged('serving', { ...defaultServingConfig, ...installed }, serving) as unknown as ServingConfig,
+  const { training, serving } = mergeSettings('', { training: {}, serving: {} }, settings)
+  const config = {
+    training: mergeSettings('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig,
+    serving: mergeSettings('serving', { ...defaultServingConfig, ...installed }, serving) as unknown as ServingConfig,
+  }
+  checkHostnames(config.serving)
+  return config
+}
+
+/** Validated strictly: a wrong rule would let a namespace use the host names of another. */
+function checkHostnames(serving: ServingConfig): void {
+  const problem = servingConfigProblem(serving)
+  if (problem !== undefined) throw new UsageError(`configuration: serving.${problem}`)
+  const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string')
+  for (const [index, rule] of serving.allowedHostnames.entries()) {
+    const at = `serving.allowedHostnames[${index}]`
+    const { namespaces, hostnames, ...others } = mergeSettings(at, { namespaces: [], hostnames: [] }, rule)
+    if (Object.keys(others).length > 0 || !isNames(namespaces) || !isNames(hostnames))
+      throw new UsageError(`configuration: ${at} must have namespaces and hostnames, each a list of strings`)
   }
 }
 
-function parsed(text: string, file: string): unknown {
+function parseYaml(text: string, file: string): unknown {
   try {
     return parse(text) ?? {}
   } catch (error) {
-    throw new UsageError(`${file} cannot be read as YAML: ${String(error)}`)
+    throw new UsageError(`${file} is not valid YAML: ${String(error)}`)
   }
 }
 
-/** One level deep: a setting is replaced as a whole, maps and lists included. */
-function merged(path: string, defaults: Settings, given: unknown): Settings {
+/** Merges one level deep: a setting is replaced as a whole, also maps and lists. */
+function mergeSettings(path: string, defaults: Settings, given: unknown): Settings {
   if (kindOf(given) !== 'object') throw new UsageError(`configuration: ${path || 'the file'} must be a map`)
   const settings = given as Settings
   for (const [name, value] of Object.entries(settings)) {
     const at = path === '' ? name : `${path}.${name}`
-    if (!(name in defaults)) throw new UsageError(`configuration: there is no ${at}`)
+    if (!(name in defaults)) throw new UsageError(`configuration: unknown setting ${at}`)
     const wanted = kindOf(defaults[name])
     if (kindOf(value) !== wanted) throw new UsageError(`configuration: ${at} must be of type ${wanted}`)
   }

@@ -1,10 +1,10 @@
 /**
- * `ml-operator operator`: its flags, and the clients, clocks and servers that it is built of. Loaded only when it is the
- * command: what runs beside a tenant's model need not carry it.
+ * `ml-operator operator`: its flags, and the composition of clients, manager, controllers and webhook. Only this module
+ * creates Kubernetes clients. It is loaded only for this command, so that agents in tenants' pods do not load it.
  */
 import { CONVERSION_SERVICE } from './api/crd.ts'
-import { type Flags, helpOf, parseFlags, UsageError, type Values, wholeNumber } from './command/flags.ts'
-import { routerReports } from './integrations/router-reports.ts'
+import { type Flags, helpOf, parseFlags, UsageError, type Values, parseInteger } from './command/flags.ts'
+import { trafficReports } from './integrations/router-reports.ts'
 import { createClient } from './kube/client.ts'
 import { type ClientConfig, loadConfig } from './kube/config.ts'
 import { loadOperatorConfig } from './operator-config.ts'
@@ -15,22 +15,31 @@ import { stopSignal } from './command/stop-signal.ts'
 import { type ConversionWebhook, startConversionWebhook } from './webhooks/conversion-webhook.ts'
 
 const operatorFlags = {
-  kubeconfig: { value: 'FILE', help: 'how to reach the cluster; else $KUBECONFIG, the pod, ~/.kube/config' },
-  context: { value: 'NAME', help: 'a context of the kubeconfig other than its current one' },
-  config: { value: 'FILE', env: 'CONFIG_FILE', help: 'settings of the operator, in YAML: see docs/configuration.md' },
-  'agent-image': { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this very program, for the pods that need it' },
-  namespace: { value: 'NAME', env: 'WATCH_NAMESPACE', help: 'serve this namespace only; all if absent' },
-  concurrency: { value: 'N', env: 'CONCURRENCY', default: '16', help: 'objects of a kind served at once' },
-  port: { value: 'PORT', env: 'PORT', default: '8000', help: 'for /healthz, /readyz and /metrics' },
+  kubeconfig: { value: 'FILE', help: 'kubeconfig; default: $KUBECONFIG, the service account, ~/.kube/config' },
+  context: { value: 'NAME', help: 'context of the kubeconfig; default: its current one' },
+  config: { value: 'FILE', env: 'CONFIG_FILE', help: 'configuration file in YAML: see docs/configuration.md' },
+  'agent-image': { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this program, for pods that run the agent' },
+  namespace: { value: 'NAME', env: 'WATCH_NAMESPACE', help: 'watch only this namespace; default: all' },
+  concurrency: { value: 'N', env: 'CONCURRENCY', default: '16', help: 'objects of a kind reconciled at the same time' },
+  port: { value: 'PORT', env: 'PORT', default: '8000', help: 'port of /healthz, /readyz and /metrics' },
   'log-level': { value: 'LEVEL', env: 'LOG_LEVEL', default: 'info', help: 'fatal, error, warn, info, debug, trace' },
-  'leader-elect': { env: 'LEADER_ELECT', default: 'true', help: 'of several replicas, let one act' },
-  'lease-namespace': { value: 'NAME', env: 'POD_NAMESPACE', default: 'ml-operator-system', help: 'where it runs' },
-  'lease-name': { value: 'NAME', default: 'ml-operator', help: 'of the lease by which replicas elect one' },
-  'shutdown-seconds': { value: 'N', default: '20', help: 'time for running work to finish after SIGTERM' },
-  webhook: { env: 'WEBHOOK', default: 'true', help: 'convert between v1 and v1alpha1' },
-  'webhook-port': { value: 'PORT', env: 'WEBHOOK_PORT', default: '9443', help: 'where the webhook listens' },
-  'webhook-url': { value: 'URL', help: 'how the API server reaches it, if not by its Service' },
-  'webhook-secret': { value: 'NAME', default: 'ml-operator-webhook', help: 'where replicas share its certificates' },
+  'leader-elect': { env: 'LEADER_ELECT', default: 'true', help: 'elect a leader among the replicas' },
+  'lease-namespace': {
+    value: 'NAME',
+    env: 'POD_NAMESPACE',
+    default: 'ml-operator-system',
+    help: 'namespace of the operator',
+  },
+  'lease-name': { value: 'NAME', default: 'ml-operator', help: 'name of the lease' },
+  'shutdown-seconds': { value: 'N', default: '20', help: 'time for running reconciles to finish after SIGTERM' },
+  webhook: { env: 'WEBHOOK', default: 'true', help: 'serve the webhook that converts between v1 and v1alpha1' },
+  'webhook-port': { value: 'PORT', env: 'WEBHOOK_PORT', default: '9443', help: 'port of the webhook' },
+  'webhook-url': { value: 'URL', help: 'URL of the webhook, if the API server does not use its Service' },
+  'webhook-secret': {
+    value: 'NAME',
+    default: 'ml-operator-webhook',
+    help: 'Secret with the certificates of the webhook',
+  },
 } as const satisfies Flags
 
 type OperatorFlags = Values<typeof operatorFlags>
@@ -42,14 +51,15 @@ const LEVELS: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 't
 
 export async function operator(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const flags = parseFlags(operatorFlags, args, env)
-  const numbers = numbersIn(flags)
-  if (!LEVELS.includes(flags['log-level'])) throw new UsageError(`--log-level is one of ${LEVELS.join(', ')}`)
+  const numbers = parseNumbers(flags)
+  if (!LEVELS.includes(flags['log-level'])) throw new UsageError(`--log-level must be one of ${LEVELS.join(', ')}`)
   const log = createLogger({ level: flags['log-level'] as LogLevel })
   const config = await loadConfig({
     ...(flags.kubeconfig !== undefined && { kubeconfig: flags.kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
+    env,
   })
-  const manager = managerOf({ ...flags, ...numbers }, config, log)
+  const manager = createManager({ ...flags, ...numbers }, config, log)
   const agentImage = flags['agent-image']
   const { training, serving } = await loadOperatorConfig(flags.config, agentImage === undefined ? {} : { agentImage })
   const scope = {
@@ -57,8 +67,8 @@ export async function operator(args: readonly string[], env: NodeJS.ProcessEnv):
     ...(flags.namespace !== undefined && { namespace: flags.namespace }),
   }
   addTrainingController(manager, { config: training, ...scope })
-  addServingControllers(manager, { config: serving, readReports: routerReports(), ...scope })
-  const webhook = flags.webhook ? await conversion({ ...flags, ...numbers }, config, manager) : undefined
+  addServingControllers(manager, { config: serving, readReports: trafficReports(), ...scope })
+  const webhook = flags.webhook ? await startConversion({ ...flags, ...numbers }, config, manager) : undefined
   try {
     await manager.run(stopSignal((signal) => log.info({ signal }, 'stopping')))
   } finally {
@@ -66,19 +76,19 @@ export async function operator(args: readonly string[], env: NodeJS.ProcessEnv):
   }
 }
 
-/** Judged before anything is built: a mistyped number must not cost a connection. */
-function numbersIn(flags: OperatorFlags) {
+/** Validates numbers before connecting to the API server. */
+function parseNumbers(flags: OperatorFlags) {
   return {
-    concurrency: wholeNumber('concurrency', flags.concurrency, 1, 1_024),
-    port: wholeNumber('port', flags.port, 0, 65_535),
-    webhookPort: wholeNumber('webhook-port', flags['webhook-port'], 0, 65_535),
-    shutdownMs: wholeNumber('shutdown-seconds', flags['shutdown-seconds'], 0, 3_600) * 1_000,
+    concurrency: parseInteger('concurrency', flags.concurrency, 1, 1_024),
+    port: parseInteger('port', flags.port, 0, 65_535),
+    webhookPort: parseInteger('webhook-port', flags['webhook-port'], 0, 65_535),
+    shutdownMs: parseInteger('shutdown-seconds', flags['shutdown-seconds'], 0, 3_600) * 1_000,
   }
 }
 
-type Settings = Omit<OperatorFlags, 'concurrency' | 'port'> & ReturnType<typeof numbersIn>
+type Settings = Omit<OperatorFlags, 'concurrency' | 'port'> & ReturnType<typeof parseNumbers>
 
-function managerOf(flags: Settings, config: ClientConfig, log: Logger): Manager {
+function createManager(flags: Settings, config: ClientConfig, log: Logger): Manager {
   const lease = { namespace: flags['lease-namespace'], name: flags['lease-name'] }
   return new Manager({
     name: 'ml-operator',
@@ -90,8 +100,8 @@ function managerOf(flags: Settings, config: ClientConfig, log: Logger): Manager 
   })
 }
 
-/** Every replica converts, whether it leads or not; so the webhook has a client without the leader's gate. */
-async function conversion(flags: Settings, config: ClientConfig, manager: Manager): Promise<ConversionWebhook> {
+/** Every replica converts, leader or not, so the webhook has a client without the leader's gate. */
+async function startConversion(flags: Settings, config: ClientConfig, manager: Manager): Promise<ConversionWebhook> {
   const { 'webhook-url': url, 'lease-namespace': namespace } = flags
   const client = createClient(config)
   const webhook = await startConversionWebhook({
@@ -103,7 +113,7 @@ async function conversion(flags: Settings, config: ClientConfig, manager: Manage
     port: flags.webhookPort,
   })
   manager.health.addReadyCheck('webhook', () => webhook.check())
-  const help = 'When the certificate of the webhook expires, in seconds since the epoch'
+  const help = 'Expiry of the certificate of the webhook, in seconds since the epoch'
   manager.metrics.gauge({ name: 'webhook_certificate_expiry_seconds', help, labelNames: [] }, () =>
     webhook.certificateExpiresAt === undefined ? [] : [[{}, webhook.certificateExpiresAt / 1_000]],
   )

@@ -1,18 +1,18 @@
 /**
- * What a cluster is made of: each asset is one committed Go module that compiles to one or more binaries.
- * Versions live in the modules' `go.mod` files alone; the cache is keyed by their content.
+ * The assets of a cluster. Each is a committed Go module that compiles to one or more binaries. Versions are pinned in the
+ * modules' `go.mod` files only; the cache is keyed by their content.
  */
 
 export interface Asset {
   /** The folder below `testenv/go`. */
   readonly name: string
   readonly binaries: readonly string[]
-  /** Files that Go names differently from what the world calls them. */
+  /** Binaries that Go names differently. */
   readonly rename?: Readonly<Record<string, string>>
   readonly cgo?: true
   readonly tags?: string
   readonly ldflags?: string
-  /** Rough time of a cold build on two cores, said before the wait. */
+  /** Approximate time of a cold build on two cores, printed before the build. */
   readonly minutes: number
 }
 

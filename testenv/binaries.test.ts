@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 
 import { cni, runc } from './assets.ts'
-import { areAtHand, provideBinaries } from './binaries.ts'
+import { areAvailable, provideBinaries } from './binaries.ts'
 
 function setEnv(t: TestContext, values: Record<string, string>): void {
   const before = { ...process.env }
@@ -23,17 +23,17 @@ function emptyDirectory(t: TestContext): string {
   return directory
 }
 
-test('KUBE_ASSETS comes first', async (t) => {
+test('prefers KUBE_ASSETS', async (t) => {
   const directory = emptyDirectory(t)
   writeFileSync(join(directory, 'runc'), '')
   setEnv(t, { KUBE_ASSETS: directory, XDG_CACHE_HOME: emptyDirectory(t) })
-  assert.ok(areAtHand([runc]))
+  assert.ok(areAvailable([runc]))
   assert.equal((await provideBinaries([runc])).path('runc'), join(directory, 'runc'))
 })
 
-test('when nothing works, one error says what was tried and what to install', async (t) => {
+test('reports what was tried and what to install when no source works', async (t) => {
   setEnv(t, { KUBE_ASSETS: emptyDirectory(t), XDG_CACHE_HOME: emptyDirectory(t), PATH: emptyDirectory(t) })
-  assert.equal(areAtHand([runc]), false)
+  assert.equal(areAvailable([runc]), false)
   await assert.rejects(provideBinaries([runc]), (error: Error) => {
     for (const part of [
       'no Go compiler',
@@ -49,7 +49,7 @@ test('when nothing works, one error says what was tried and what to install', as
   })
 })
 
-test('a binary nobody asked for is an error that names it', async (t) => {
+test('rejects a binary that was not requested', async (t) => {
   const directory = emptyDirectory(t)
   writeFileSync(join(directory, 'runc'), '')
   setEnv(t, { KUBE_ASSETS: directory })
@@ -57,9 +57,9 @@ test('a binary nobody asked for is an error that names it', async (t) => {
   assert.throws(() => binaries.path('kubelet'), /kubelet belongs to none of: runc/)
 })
 
-test('two who ask at once build once, and find whole binaries', async (t) => {
+test('builds once for concurrent callers, and provides complete binaries', async (t) => {
   const cache = emptyDirectory(t)
-  // Go's own cache stays where it is, so that the build is a matter of seconds.
+  // Uses Go's own cache, so that the build takes seconds.
   setEnv(t, { GOCACHE: execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim(), XDG_CACHE_HOME: cache })
   const [one, two] = await Promise.all([provideBinaries([cni]), provideBinaries([cni])])
   assert.equal(one.path('bridge'), two.path('bridge'))

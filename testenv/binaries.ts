@@ -1,9 +1,9 @@
 /**
- * Where the cluster's binaries come from, the first that works: the directory `KUBE_ASSETS`, the user's cache,
- * a compile from the Go modules pinned in `testenv/go`.
+ * Provides the cluster's binaries from the first source that has them: the directory `KUBE_ASSETS`, the user's cache, or a build
+ * of the Go modules pinned in `testenv/go`.
  *
- * Guarantees: a binary in the cache is whole (published by one rename); an interrupted build goes on from Go's own
- * build cache; two processes asking at once build once; nothing is built that was not asked for.
+ * Guarantees: a binary in the cache is complete (published by one rename); an interrupted build continues from Go's own build
+ * cache; concurrent processes build once; only requested assets are built.
  */
 
 import { spawn } from 'node:child_process'
@@ -20,11 +20,11 @@ import { startProgress } from './progress.ts'
 
 const MODULES = join(import.meta.dirname, 'go')
 const MIN_GO = '1.26'
-/** Module cache, build cache and binaries of everything, with room to spare. */
+/** Module cache, build cache and binaries of all assets, with reserve. */
 const NEEDED_DISK_GIB = 14
 
 export interface Binaries {
-  /** The path of a binary of one of the assets asked for. */
+  /** The path of a binary of one of the requested assets. */
   path(binary: string): string
 }
 
@@ -43,8 +43,8 @@ export async function provideBinaries(assets: readonly Asset[]): Promise<Binarie
   }
 }
 
-/** True when asking for these assets costs no build. */
-export function areAtHand(assets: readonly Asset[]): boolean {
+/** Whether these assets are available without a build. */
+export function areAvailable(assets: readonly Asset[]): boolean {
   return assets.every((asset) => (assetsOverride(asset) ?? cached(asset)) !== undefined)
 }
 
@@ -97,7 +97,7 @@ async function compile(asset: Asset, out: string): Promise<void> {
     `building ${asset.name} from Go modules`,
     `about ${asset.minutes} min when nothing is cached`,
   )
-  // Go must not write into the committed module, nor another build's: a copy is its work directory.
+  // Go works in a copy, so that it writes neither into the committed module nor into that of another build.
   const work = await mkdtemp(join(tmpdir(), 'ml-operator-go-'))
   await cp(join(MODULES, asset.name), work, { recursive: true })
   const tags = asset.tags === undefined ? [] : ['-tags', asset.tags]
@@ -148,10 +148,10 @@ function advice(asset: Asset): string {
   const override = process.env['KUBE_ASSETS']
   return [
     `Tried for ${names([asset])} (${asset.binaries.join(', ')}):`,
-    `  1. KUBE_ASSETS: ${override === undefined ? 'not set' : `${override} has not all of them`}`,
-    `  2. the cache ${cacheDirectory('bin')}: not there`,
+    `  1. KUBE_ASSETS: ${override === undefined ? 'not set' : `${override} is incomplete`}`,
+    `  2. the cache ${cacheDirectory('bin')}: not found`,
     `  3. compiling ${join('testenv/go', asset.name)} with Go`,
-    `To go on: install Go ${MIN_GO} or newer${asset.cgo ? ', a C compiler and libseccomp-dev' : ''}, or set KUBE_ASSETS to a directory with these binaries.`,
+    `To continue: install Go ${MIN_GO} or newer${asset.cgo ? ', a C compiler and libseccomp-dev' : ''}, or set KUBE_ASSETS to a directory with these binaries.`,
   ].join('\n')
 }
 

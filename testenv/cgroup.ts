@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from './error-code.ts'
 
 /**
- * The node's pods live below one cgroup named after the run directory, in every hierarchy the machine has
- * (one with cgroup v2, one per controller with v1), so that they can be found and removed without the kubelet.
+ * The node's pods run below one cgroup, named after the run directory, in every hierarchy of the machine (one with cgroup v2, one
+ * per controller with v1). So they can be found and removed without the kubelet.
  */
 
 const MOUNT = '/sys/fs/cgroup'
@@ -51,7 +51,7 @@ function hierarchies(): string[] {
     .filter((path) => existsSync(join(path, 'cgroup.procs')))
 }
 
-/** A fresh v1 cpuset has no CPU and no memory node, and would refuse every process. */
+/** A new v1 cpuset has no CPU and no memory node, and would reject every process. */
 function inheritCpuset(hierarchy: string, path: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     const own = join(path, file)

@@ -5,7 +5,7 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** Runs a program to its end and gives what it printed. A failure carries the command and what it complained about. */
+/** Runs a program and returns its standard output. The error of a failure has the command and its standard error. */
 export async function runCommand(command: readonly string[], options: CommandOptions = {}): Promise<string> {
   const [program = '', ...args] = command
   const child = spawn(program, args, {
@@ -13,14 +13,14 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   let out = ''
-  let complaint = ''
+  let errors = ''
   child.stdout.on('data', (chunk: Buffer) => void (out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => void (complaint += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => void (errors += chunk.toString()))
   child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve)
   })
-  if (code !== 0) throw new Error(`${command.join(' ')} failed (${String(code)}): ${complaint.trim() || out.trim()}`)
+  if (code !== 0) throw new Error(`${command.join(' ')} failed (${String(code)}): ${errors.trim() || out.trim()}`)
   return out
 }

@@ -9,7 +9,7 @@ import { createRunDirectory, processesOf, tearDown } from './run-directory.ts'
 function shell(
   t: TestContext,
   script: string,
-  onDeath: (error: Error) => void = () => {},
+  onExit: (error: Error) => void = () => {},
 ): Component & { ready(): Promise<void> } {
   const directory = createRunDirectory()
   t.after(() => tearDown(directory))
@@ -17,25 +17,25 @@ function shell(
   return new Component(
     directory,
     { name: 'shell', command: ['sh', '-c', script], ready: async () => existsSync(ready) },
-    onDeath,
+    onExit,
   )
 }
 
-test('a component that ends by itself is reported with the tail of its log', async (t) => {
-  const died = Promise.withResolvers<Error>()
-  const component = shell(t, 'touch ready; echo what went wrong; exit 3', died.resolve)
+test('reports an unexpected exit with the tail of the log', async (t) => {
+  const exited = Promise.withResolvers<Error>()
+  const component = shell(t, 'touch ready; echo what went wrong; exit 3', exited.resolve)
   component.spawn()
-  const { message } = await died.promise
-  assert.match(message, /shell died \(exit 3\)/)
+  const { message } = await exited.promise
+  assert.match(message, /shell exited unexpectedly \(exit 3\)/)
   assert.match(message, /what went wrong/)
 })
 
-test('a component that never gets ready fails its start with its log', async (t) => {
+test('fails to start with the log when it never becomes ready', async (t) => {
   const component = shell(t, 'echo no such flag; exit 1')
   await assert.rejects(component.start(), /shell ended before it was ready:\nno such flag/)
 })
 
-test('stopping, killing and restarting are no deaths', async (t) => {
+test('does not report a stop, kill or restart', async (t) => {
   const component = shell(t, 'touch ready; exec sleep 1000', (error) => assert.fail(error))
   await component.start()
   const first = component.pid

@@ -1,8 +1,8 @@
 /**
- * One process of the cluster: started, watched, and broken on demand.
+ * One process of the cluster: started, monitored, and stopped, killed, paused or slowed on demand.
  *
  * Each component runs in a process group of its own, so that a Ctrl-C at the terminal reaches the caller only and
- * the cluster is taken down in order. Its output goes to `logs/NAME.log` in the run directory.
+ * the cluster is torn down in order. Its output goes to `logs/NAME.log` in the run directory.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -16,7 +16,7 @@ export interface ComponentSpec {
   readonly name: string
   readonly command: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** Answers whether the component does its work now; asked again and again until it says yes. */
+  /** Whether the component is ready. Polled until it is. */
   readonly ready: () => Promise<boolean>
   readonly readyTimeoutMs?: number
 }
@@ -26,8 +26,8 @@ export interface Slowness {
   readonly runningMs: number
 }
 
-/** What is done about a death when nobody asked for anything else. */
-export function reportDeath(error: Error): void {
+/** The default reaction to an unexpected exit. */
+export function reportExit(error: Error): void {
   process.stderr.write(`${error.message}\n`)
 }
 
@@ -39,15 +39,15 @@ export class Component {
   readonly logFile: string
   readonly #runDirectory: string
   readonly #spec: ComponentSpec
-  readonly #onDeath: (error: Error) => void
+  readonly #onExit: (error: Error) => void
   #child: ChildProcess | undefined
   #expectedToEnd = false
 
-  constructor(runDirectory: string, spec: ComponentSpec, onDeath: (error: Error) => void) {
+  constructor(runDirectory: string, spec: ComponentSpec, onExit: (error: Error) => void) {
     this.name = spec.name
     this.#spec = spec
     this.#runDirectory = runDirectory
-    this.#onDeath = onDeath
+    this.#onExit = onExit
     this.logFile = join(subdirectory(runDirectory, 'logs'), `${spec.name}.log`)
   }
 
@@ -92,17 +92,17 @@ export class Component {
     }
   }
 
-  /** Ends the process as an administrator would: SIGTERM, and SIGKILL if it does not listen. */
+  /** Stops the process with SIGTERM, and with SIGKILL after the grace period. */
   async stop(graceMs = 10_000): Promise<void> {
     await this.#end('SIGTERM', graceMs)
   }
 
-  /** Ends the process as a crash would. */
+  /** Kills the process with SIGKILL, as a crash. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL', 0)
   }
 
-  /** Freezes the process: its sockets stay open, nothing answers. */
+  /** Pauses the process with SIGSTOP: its sockets stay open, but nothing responds. */
   pause(): void {
     process.kill(this.pid, 'SIGSTOP')
   }
@@ -116,7 +116,7 @@ export class Component {
     await this.start()
   }
 
-  /** Makes the process slow by freezing it again and again, until the returned function is called. */
+  /** Slows the process by pausing it repeatedly, until the returned function is called. */
   slow({ pausedMs, runningMs }: Slowness): () => Promise<void> {
     const stopped = new AbortController()
     const cycle = async (): Promise<void> => {
@@ -156,6 +156,6 @@ export class Component {
     if (this.#child !== child) return
     this.#child = undefined
     if (this.#expectedToEnd) return
-    this.#onDeath(new Error(`${this.name} died (${how}). The end of ${this.logFile}:\n${this.logTail()}`))
+    this.#onExit(new Error(`${this.name} exited unexpectedly (${how}). The end of ${this.logFile}:\n${this.logTail()}`))
   }
 }

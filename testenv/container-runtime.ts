@@ -1,4 +1,4 @@
-/** containerd with runc, configured to stay inside the run directory. */
+/** containerd with runc, which writes only into the run directory. */
 
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ export function containerdComponent(
   runDirectory: string,
   machine: Machine,
   binaries: Binaries,
-  onDeath: (error: Error) => void,
+  onExit: (error: Error) => void,
 ): Component {
   const config = join(runDirectory, 'containerd.toml')
   writeFileSync(config, containerdConfig(runDirectory, binaries, writeCniConfig(runDirectory, machine, binaries)))
@@ -29,11 +29,11 @@ export function containerdComponent(
       env: { PATH: `${dirname(binaries.path('containerd'))}:${process.env['PATH']}` },
       ready: async () => (await ctr(binaries, runDirectory, 'version')).includes('Server'),
     },
-    onDeath,
+    onExit,
   )
 }
 
-/** Imports an image into the node of a run; the socket is all it takes, so any process can do it. */
+/** Imports an image into the node of a run. Needs only the socket, so any process can call it. */
 export async function loadImage(binaries: Binaries, runDirectory: string, image: Image): Promise<void> {
   await ctr(binaries, runDirectory, 'images', 'import', '--local', image.archive)
 }
@@ -46,7 +46,7 @@ export function socketOf(runDirectory: string): string {
   return join(runDirectory, 'containerd.sock')
 }
 
-/** What holds a pod's namespaces open: a process that does nothing. */
+/** The image of the pause container, which holds a pod's namespaces open. */
 export async function pauseImage(): Promise<Image> {
   return buildImage({
     name: PAUSE_IMAGE,
@@ -95,7 +95,7 @@ interface CniDirectories {
   readonly config: string
 }
 
-/** One bridge; the host routes to its pods, so nothing is masqueraded. */
+/** One bridge. The host has routes to its pods, so nothing is masqueraded. */
 function writeCniConfig(runDirectory: string, machine: Machine, binaries: Binaries): CniDirectories {
   const config = subdirectory(runDirectory, 'cni')
   const network = {

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler. Needs no root and no
- * node; several run side by side. Nothing outlives the process that started it, unless it asks for that.
+ * A Kubernetes control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler. Needs neither root nor a node;
+ * several can run in parallel. It ends with the process that started it, unless it is `persistent`.
  */
 
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { controlPlaneAssets } from './assets.ts'
 import { type Binaries, provideBinaries } from './binaries.ts'
 import { runCommand } from './command.ts'
-import { Component, reportDeath } from './component.ts'
+import { Component, reportExit } from './component.ts'
 import { answersOk } from './http-probe.ts'
 import { type Identity, writeKubeconfig } from './kubeconfig.ts'
 import { type Kubectl, kubectlFor } from './kubectl.ts'
@@ -18,12 +18,12 @@ import { type RunOptions, startRun } from './run.ts'
 import { subdirectory, tearDown } from './run-directory.ts'
 
 export interface ControlPlaneOptions {
-  /** Where the API server listens: loopback unless a node must reach it. */
+  /** The address of the API server. Default: loopback. */
   readonly address?: string
   readonly serviceCidr?: string
   readonly podCidr?: string
-  /** Called when a component ends by itself. Default: the message goes to standard error. */
-  readonly onDeath?: (error: Error) => void
+  /** Called when a component exits unexpectedly. Default: prints the message to standard error. */
+  readonly onExit?: (error: Error) => void
 }
 
 export interface ControlPlane {
@@ -44,16 +44,17 @@ export interface ControlPlane {
 }
 
 const LOOPBACK = '127.0.0.1'
-/** Room for every Service of a whole run of tests; without a node, nothing is routed to it. */
+/** Large enough for all Services of a test run. Not routed without a node. */
 const SERVICE_CIDR = '198.19.0.0/16'
 const POD_CIDR = '198.18.0.0/24'
+const DNS_NAMES = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local']
 
 export async function startControlPlane(options: ControlPlaneOptions & RunOptions = {}): Promise<ControlPlane> {
   const binaries = await provideBinaries(controlPlaneAssets)
   return startRun(options, (runDirectory) => launchControlPlane(runDirectory, binaries, options))
 }
 
-/** The control plane as part of a run that somebody else began and ends. */
+/** Starts the control plane as part of a run that the caller started. */
 export async function launchControlPlane(
   runDirectory: string,
   binaries: Binaries,
@@ -63,6 +64,8 @@ export async function launchControlPlane(
   await plane.start()
   return plane
 }
+
+type Ports = [etcd: number, peer: number, api: number, controllers: number, scheduler: number]
 
 class LocalControlPlane implements ControlPlane {
   readonly runDirectory: string
@@ -78,20 +81,14 @@ class LocalControlPlane implements ControlPlane {
   readonly #etcdUrl: string
 
   constructor(runDirectory: string, binaries: Binaries, ports: readonly number[], options: ControlPlaneOptions) {
-    const [etcdPort, peerPort, apiPort, controllerPort, schedulerPort] = ports as [
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    const [etcdPort, peerPort, apiPort, controllerPort, schedulerPort] = ports as Ports
     const address = options.address ?? LOOPBACK
-    const onDeath = options.onDeath ?? reportDeath
+    const onExit = options.onExit ?? reportExit
     const component = (name: string, flags: readonly string[], health: string): Component =>
       new Component(
         runDirectory,
         { name, command: [binaries.path(name), ...flags], ready: () => answersOk(health) },
-        onDeath,
+        onExit,
       )
     this.#binaries = binaries
     this.runDirectory = runDirectory
@@ -122,7 +119,7 @@ class LocalControlPlane implements ControlPlane {
     await this.etcd.start()
     await this.apiserver.start()
     await Promise.all([this.controllerManager.start(), this.scheduler.start()])
-    // Before this account exists, no pod can be created.
+    // No pod can be created before this ServiceAccount exists.
     await this.kubectl('wait', '--for=create', 'serviceaccount/default', '--timeout=60s')
   }
 
@@ -139,7 +136,7 @@ class LocalControlPlane implements ControlPlane {
     await tearDown(this.runDirectory)
   }
 
-  /** No fsync: the data must survive the death of a process, not of the machine. */
+  /** Without fsync: the data must survive a crash of the process, not of the machine. */
   #etcdFlags(peerPort: number): string[] {
     const peer = `http://${LOOPBACK}:${peerPort}`
     return [
@@ -155,24 +152,13 @@ class LocalControlPlane implements ControlPlane {
   }
 
   #apiserverFlags(address: string, port: number, options: ControlPlaneOptions): string[] {
+    const serviceCidr = options.serviceCidr ?? SERVICE_CIDR
     const serving = this.pki.issue('kube-apiserver', {
       commonName: 'kube-apiserver',
-      dnsNames: [
-        'localhost',
-        'kubernetes',
-        'kubernetes.default',
-        'kubernetes.default.svc',
-        'kubernetes.default.svc.cluster.local',
-      ],
-      ipAddresses: [...new Set([LOOPBACK, address, firstAddress(options.serviceCidr ?? SERVICE_CIDR)])],
+      dnsNames: ['localhost', ...DNS_NAMES],
+      ipAddresses: [...new Set([LOOPBACK, address, firstAddress(serviceCidr)])],
       usages: ['server'],
     })
-    const kubelet = this.pki.issue('apiserver-kubelet-client', {
-      commonName: 'kube-apiserver-kubelet-client',
-      organization: 'system:masters',
-      usages: ['client'],
-    })
-    const proxy = this.pki.issueFrontProxyClient()
     return [
       `--etcd-servers=${this.#etcdUrl}`,
       `--bind-address=${address}`,
@@ -186,11 +172,31 @@ class LocalControlPlane implements ControlPlane {
       '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
       `--service-account-key-file=${this.pki.file('service-account.pub')}`,
       `--service-account-signing-key-file=${this.pki.file('service-account.key')}`,
-      `--service-cluster-ip-range=${options.serviceCidr ?? SERVICE_CIDR}`,
+      `--service-cluster-ip-range=${serviceCidr}`,
+      ...this.#kubeletClientFlags(),
+      ...this.#aggregationFlags(),
+      // A loopback address can't be the endpoint of the `kubernetes` Service.
+      ...(address === LOOPBACK ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${address}`]),
+    ]
+  }
+
+  #kubeletClientFlags(): string[] {
+    const kubelet = this.pki.issue('apiserver-kubelet-client', {
+      commonName: 'kube-apiserver-kubelet-client',
+      organization: 'system:masters',
+      usages: ['client'],
+    })
+    return [
       `--kubelet-client-certificate=${kubelet.cert}`,
       `--kubelet-client-key=${kubelet.key}`,
       `--kubelet-certificate-authority=${this.pki.file('ca.crt')}`,
       '--kubelet-preferred-address-types=InternalIP',
+    ]
+  }
+
+  #aggregationFlags(): string[] {
+    const proxy = this.pki.issueFrontProxyClient()
+    return [
       `--requestheader-client-ca-file=${this.pki.file('front-proxy-ca.crt')}`,
       '--requestheader-allowed-names=front-proxy-client',
       '--requestheader-extra-headers-prefix=X-Remote-Extra-',
@@ -198,8 +204,6 @@ class LocalControlPlane implements ControlPlane {
       '--requestheader-username-headers=X-Remote-User',
       `--proxy-client-cert-file=${proxy.cert}`,
       `--proxy-client-key-file=${proxy.key}`,
-      // A loopback address can't be the endpoint of the `kubernetes` Service.
-      ...(address === LOOPBACK ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${address}`]),
     ]
   }
 
@@ -213,7 +217,7 @@ class LocalControlPlane implements ControlPlane {
       `--cluster-signing-key-file=${this.pki.file('ca.key')}`,
       `--cluster-cidr=${options.podCidr ?? POD_CIDR}`,
       '--use-service-account-credentials=true',
-      // Its defaults are a pace for a busy cluster of thousands; tests wait for it.
+      // The defaults are for large clusters; tests would wait for them.
       '--kube-api-qps=300',
       '--kube-api-burst=300',
       '--horizontal-pod-autoscaler-sync-period=2s',
@@ -236,7 +240,7 @@ class LocalControlPlane implements ControlPlane {
   }
 }
 
-/** `198.19.0.0/16` → `198.19.0.1`, which the API server gives to the `kubernetes` Service. */
+/** `198.19.0.0/16` → `198.19.0.1`, the address of the `kubernetes` Service. */
 function firstAddress(cidr: string): string {
   return cidr.replace(/0\/\d+$/, '1')
 }

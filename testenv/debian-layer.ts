@@ -10,8 +10,8 @@ import { startProgress } from './progress.ts'
 
 const SUITE = 'bookworm'
 
-/** What no container reads, and what would make two builds differ. */
-const LEFT_OUT = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*']
+/** Excluded files: unused in containers, or different in each build. */
+const EXCLUDED = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*']
 const VARYING = [
   '/var/log/*',
   '/var/cache/*',
@@ -22,12 +22,12 @@ const VARYING = [
 ]
 
 /**
- * `essential`: the packages, what they depend on, and Debian's essential system around them.
- * `extract`: what these packages contain and nothing else: no shell, no tools.
+ * `essential`: the packages, their dependencies, and Debian's essential packages.
+ * `extract`: only the contents of these packages, without a shell.
  */
 export type Variant = 'essential' | 'extract'
 
-/** A tar of a root filesystem with these Debian packages and no package manager's leftovers. */
+/** A tar of a root filesystem with these Debian packages, without files of the package manager. */
 export async function debianLayer(packages: readonly string[], variant: Variant = 'essential'): Promise<string> {
   const { layer, sorted } = recipe(packages, variant)
   await withFileLock(
@@ -38,20 +38,20 @@ export async function debianLayer(packages: readonly string[], variant: Variant 
   return layer
 }
 
-/** True when the layer costs neither a download nor a wait. */
-export function isLayerAtHand(packages: readonly string[], variant: Variant = 'essential'): boolean {
+/** Whether the layer is in the cache. */
+export function isLayerCached(packages: readonly string[], variant: Variant = 'essential'): boolean {
   return existsSync(recipe(packages, variant).layer)
 }
 
 function recipe(packages: readonly string[], variant: Variant) {
   const sorted = [...new Set(packages)].toSorted()
-  const parts = [SUITE, sorted, LEFT_OUT, VARYING, ...(variant === 'essential' ? [] : [variant])]
+  const parts = [SUITE, sorted, EXCLUDED, VARYING, ...(variant === 'essential' ? [] : [variant])]
   const key = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 24)
   return { sorted, layer: join(cacheDirectory('layers'), `${key}.tar`) }
 }
 
 async function bootstrap(packages: readonly string[], layer: string, variant: Variant): Promise<void> {
-  const progress = startProgress(`making a root filesystem with ${packages.join(', ')}`)
+  const progress = startProgress(`building a root filesystem with ${packages.join(', ')}`)
   const scratch = `${layer}.${process.pid}.tar`
   try {
     await runCommand(
@@ -60,7 +60,7 @@ async function bootstrap(packages: readonly string[], layer: string, variant: Va
         '--mode=root',
         `--variant=${variant}`,
         `--include=${packages.join(',')}`,
-        ...LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`),
+        ...EXCLUDED.map((path) => `--dpkgopt=path-exclude=${path}`),
         ...VARYING.map((path) => `--customize-hook=rm -rf "$1"${path}`),
         ...(await aptOptions()),
         SUITE,
@@ -79,7 +79,7 @@ async function bootstrap(packages: readonly string[], layer: string, variant: Va
   }
 }
 
-/** The machine's own package sources: whatever mirror its administrator chose. */
+/** The package sources of this machine. */
 async function aptSources(): Promise<string[]> {
   const directory = '/etc/apt/sources.list.d'
   const entries = existsSync(directory) ? await readdir(directory) : []
@@ -87,7 +87,7 @@ async function aptSources(): Promise<string[]> {
   return [...(existsSync('/etc/apt/sources.list') ? ['/etc/apt/sources.list'] : []), ...files]
 }
 
-/** And its own way to reach them, such as a proxy. */
+/** The apt options of this machine to reach them, such as a proxy. */
 async function aptOptions(): Promise<string[]> {
   const proxy = await runCommand(['apt-config', 'dump', '--format=%f "%v";%n', 'Acquire'])
   return proxy

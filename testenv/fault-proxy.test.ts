@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { type FaultProxy, faultProxy } from './fault-proxy.ts'
 import { portOf } from './ports.ts'
 
-/** A proxy in front of a server that sends back what it gets. */
+/** A proxy for an echo server. */
 async function echoProxy(t: TestContext): Promise<FaultProxy> {
   const echo = createServer((socket) => void socket.on('error', () => {}).pipe(socket))
   await once(echo.listen(0, '127.0.0.1'), 'listening')
@@ -35,12 +35,12 @@ async function closed(socket: Socket): Promise<void> {
   await new Promise<void>((resolve) => void socket.once('close', () => resolve()))
 }
 
-test('bytes pass both ways', async (t) => {
+test('passes bytes in both directions', async (t) => {
   const proxy = await echoProxy(t)
   assert.equal(await ask(dial(t, proxy), 'hello'), 'hello')
 })
 
-test('cut resets what is open and refuses what comes', async (t) => {
+test('cut resets open connections and rejects new ones', async (t) => {
   const proxy = await echoProxy(t)
   const open = dial(t, proxy)
   await ask(open, 'hello')
@@ -51,13 +51,13 @@ test('cut resets what is open and refuses what comes', async (t) => {
   assert.equal(await ask(dial(t, proxy), 'again'), 'again')
 })
 
-test('a frozen connection stays open and silent for good, a later one works', async (t) => {
+test('a frozen connection stays open and silent, a later one works', async (t) => {
   const proxy = await echoProxy(t)
   const frozen = dial(t, proxy)
   await ask(frozen, 'hello')
   proxy.freeze()
   proxy.restore()
-  frozen.once('data', () => assert.fail('a frozen connection spoke'))
+  frozen.once('data', () => assert.fail('data on a frozen connection'))
   frozen.write('anyone?')
   assert.equal(await ask(dial(t, proxy), 'again'), 'again')
   assert.equal(frozen.readyState, 'open')

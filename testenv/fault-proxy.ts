@@ -1,6 +1,6 @@
 /**
- * A pass-through for bytes between a client and the API server, on loopback, that breaks on demand. TLS goes through
- * untouched: the server's certificate is valid for loopback whatever the port.
+ * A TCP proxy between a client and the API server, on loopback, that injects faults. TLS passes unchanged: the server's certificate
+ * is valid for loopback on any port.
  */
 
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -30,18 +30,18 @@ export class FaultProxy {
     this.#resetAll()
   }
 
-  /** Half-open: connections stay and new ones are accepted, but no byte passes; for those, never again. */
+  /** Half-open: connections stay open and new ones are accepted, but no byte passes on them, also after `restore`. */
   freeze(): void {
     this.#mode = 'freeze'
     for (const socket of this.#sockets) this.#frozen.add(socket)
   }
 
-  /** Every piece of data arrives that much later, in both directions. */
+  /** Delays all data by this time, in both directions. */
   delay(ms: number): void {
     this.#delayMs = ms
   }
 
-  /** New connections work again as if nothing had happened. */
+  /** New connections work again. */
   restore(): void {
     this.#mode = 'pass'
     this.#delayMs = 0

@@ -32,14 +32,14 @@ test('work under one lock never overlaps', async (t) => {
   assert.equal(existsSync(path), false)
 })
 
-test('the lock of a process that is gone is taken over', async (t) => {
+test('takes over the lock of a process that has ended', async (t) => {
   const path = lockPath(t)
   const { pid } = spawnSync('true')
   writeFileSync(path, String(pid))
   assert.equal(await withFileLock(path, async () => 'done', 'a thing'), 'done')
 })
 
-test('a failure releases the lock', async (t) => {
+test('releases the lock after a failure', async (t) => {
   const path = lockPath(t)
   await assert.rejects(
     withFileLock(path, () => Promise.reject(new Error('broken')), 'a thing'),

@@ -5,20 +5,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hasErrorCode } from './error-code.ts'
 
 /**
- * Runs `work` while holding the lock file `path`, so that two processes don't do the same long work side by side.
- * A lock left behind by a process that is gone is taken over. The lock saves time; it is not what keeps results
- * whole: work guarded by it must still publish with an atomic rename.
+ * Runs `work` while holding the lock file `path`, so that two processes don't do the same long work at once. A lock of a process
+ * that has ended is taken over. The lock only saves time: the work must still publish its result with an atomic rename.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, what: string): Promise<T> {
-  let told = false
+  let hasReported = false
   while (!(await tryLock(path))) {
     const holder = await holderOf(path)
     if (holder === undefined || !isAlive(holder)) {
       await rm(path, { force: true })
       continue
     }
-    if (!told) process.stderr.write(`waiting for process ${holder}, which makes ${what}\n`)
-    told = true
+    if (!hasReported) process.stderr.write(`waiting for process ${holder}, which builds ${what}\n`)
+    hasReported = true
     await delay(250)
   }
   try {
@@ -28,7 +27,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, what
   }
 }
 
-/** The lock appears together with its holder's pid: a link to a file that is already written. */
+/** Creates the lock with its holder's pid atomically, as a link to a file that is already written. */
 async function tryLock(path: string): Promise<boolean> {
   const mine = `${path}.${randomUUID()}`
   await writeFile(mine, String(process.pid))

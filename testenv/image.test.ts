@@ -13,7 +13,7 @@ const spec: ImageSpec = {
   command: ['/app/run.sh'],
 }
 
-/** A cache of its own, so that nothing is there yet. */
+/** Uses an empty cache. */
 function emptyCache(t: TestContext): void {
   const directory = mkdtempSync(join(tmpdir(), 'cache-'))
   const before = process.env['XDG_CACHE_HOME']
@@ -35,7 +35,7 @@ test('the same content gives the same archive, byte for byte', async (t) => {
   assert.ok(readFileSync(second.archive).equals(bytes))
 })
 
-test('an image that is there is not built again', async (t) => {
+test('does not rebuild a cached image', async (t) => {
   emptyCache(t)
   const { archive } = await buildImage(spec)
   const { mtimeNs } = statSync(archive, { bigint: true })
@@ -50,7 +50,7 @@ test('other content gives another archive', async (t) => {
   assert.notEqual(changed.archive, archive)
 })
 
-test('of one name, the last few archives stay; other names are left alone', async (t) => {
+test('keeps the last few archives of a name, and all other names', async (t) => {
   emptyCache(t)
   const other = await buildImage({ ...spec, name: 'test/tiny:10' })
   for (const text of ['1', '2', '3', '4', '5']) await buildImage({ ...spec, files: { '/version': { text } } })
@@ -58,7 +58,7 @@ test('of one name, the last few archives stay; other names are left alone', asyn
   assert.equal(kept.length, 4)
 })
 
-test('images in one archive share their layers and keep their names', async (t) => {
+test('images in one archive share layers and keep their names', async (t) => {
   emptyCache(t)
   const archive = await buildImages([spec, { ...spec, name: 'test/other:1', command: ['/app/latest'] }])
   const manifest = JSON.parse(await runCommand(['tar', '--extract', '--to-stdout', '--file', archive, 'manifest.json']))

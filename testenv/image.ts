@@ -1,9 +1,8 @@
 /**
- * Container images made on this machine, without a registry and without a daemon: a root filesystem from Debian
- * packages, files laid over it, a command. One call gives an archive that any container runtime imports.
+ * Builds container images without a registry or a daemon: a root filesystem from Debian packages, additional files, a command.
+ * The result is an archive that any container runtime can import.
  *
- * Archives are cached by content: the same packages, files and configuration give the same archive, byte for byte,
- * and cost nothing the second time.
+ * Archives are cached by content: the same packages, files and configuration give the same archive, byte for byte.
  */
 
 import { createHash } from 'node:crypto'
@@ -25,20 +24,20 @@ export type ImageFile =
 export interface ImageSpec {
   /** The reference that pods name, such as `testenv/trainer:1`. */
   readonly name: string
-  /** Debian packages, with what they depend on. Without any, the image holds nothing but its files. */
+  /** Debian packages, with their dependencies. Without them, the image has only its files. */
   readonly packages?: readonly string[]
-  /** Debian packages to unpack and no more, for an image without a shell. Instead of `packages`. */
+  /** Debian packages to unpack without dependencies, for an image without a shell. Instead of `packages`. */
   readonly libraries?: readonly string[]
-  /** Python packages to go with `python3` of `packages`: a file that pip reads, with versions and hashes. */
+  /** A pip requirements file with versions and hashes, for the `python3` of `packages`. */
   readonly wheels?: string
   /** By absolute path inside the image. */
   readonly files?: Readonly<Record<string, ImageFile>>
-  /** What always runs; the pod's `args`, or else the command, follow it. */
+  /** The entrypoint; the pod's `args` or the command are its arguments. */
   readonly entrypoint?: readonly string[]
   readonly command?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly workingDirectory?: string
-  /** Numeric, so that `runAsNonRoot` can be checked. Default: 65532. */
+  /** Numeric, so that `runAsNonRoot` can be verified. Default: 65532. */
   readonly user?: string
 }
 
@@ -47,25 +46,25 @@ export interface Image {
   readonly archive: string
 }
 
-/** Part of every cache key: raised when the way images are built changes. */
+/** Part of every cache key; increased when the build changes. */
 const BUILDER = 2
 
-/** In characters; names of archives end with it. */
+/** Characters of the key in an archive's name. */
 const KEY_LENGTH = 24
 
-/** Archives of one name that stay in the cache. */
+/** Archives of one name that are kept in the cache. */
 const KEPT = 3
 
 export async function buildImage(spec: ImageSpec): Promise<Image> {
   return { name: spec.name, archive: await buildImages([spec]) }
 }
 
-/** One archive with several images: layers that they share are in it once, and are loaded once. */
+/** One archive with several images. Shared layers are contained and loaded once. */
 export async function buildImages(specs: readonly ImageSpec[]): Promise<string> {
   const archive = archiveOf(specs)
   if (existsSync(archive)) return archive
   await buildArchive(specs, archive)
-  await forgetOlder(slugOf(specs))
+  await removeOlder(slugOf(specs))
   return archive
 }
 
@@ -80,8 +79,8 @@ function slugOf(specs: readonly ImageSpec[]): string {
   return specs.map(({ name }) => name.replaceAll(/[^a-z0-9.]+/g, '-')).join('+')
 }
 
-/** An image of one's own code is made anew with every change of it; the last few are enough. */
-async function forgetOlder(slug: string): Promise<void> {
+/** Removes old archives: an image of our own code is rebuilt with every change. */
+async function removeOlder(slug: string): Promise<void> {
   const directory = cacheDirectory('images')
   const ofThatName = (name: string): boolean => name.replace(/-[0-9a-f]{24}\.tar$/, '') === slug
   const archives = (await readdir(directory)).filter(ofThatName).map((name) => join(directory, name))
@@ -130,7 +129,7 @@ async function filesLayer(files: Readonly<Record<string, ImageFile>>, work: stri
   return layer
 }
 
-/** Debian's `/bin` and its like are links into `/usr`; a directory in a layer above would hide what they lead to. */
+/** Debian's `/bin` and others are links into `/usr`; a directory in an upper layer would hide their targets. */
 function mergedIntoUsr(files: Readonly<Record<string, ImageFile>>): Record<string, ImageFile> {
   const entries = Object.entries(files)
   return Object.fromEntries(
@@ -146,21 +145,21 @@ async function layFile(target: string, file: ImageFile): Promise<void> {
   await chmod(target, file.mode ?? ('copyOf' in file ? statSync(file.copyOf).mode & 0o777 : 0o644))
 }
 
-/** Of the archive format of `docker save`: a configuration and layers, by their file names. */
+/** An entry in the manifest of the `docker save` format. */
 interface ManifestEntry {
   readonly Config: string
   readonly RepoTags: readonly string[]
   readonly Layers: readonly string[]
 }
 
-/** Lays the parts of an image out in the stage; a layer that is there already is the same one. */
+/** Stages the parts of an image. A layer that exists already is the same one. */
 async function stageImage(spec: ImageSpec, stage: string, work: string): Promise<ManifestEntry> {
   const layers = await layersOf(spec, work)
   const digests = await Promise.all(layers.map(sha256))
   const names = digests.map((digest) => `${digest}.tar`)
   for (const [index, layer] of layers.entries()) {
     const staged = join(stage, names[index] ?? '')
-    // Not hard links: making one changes the file for whoever packs the same layer at this moment.
+    // Not hard links: creating one changes the file for a process that packs the same layer at the same time.
     if (!existsSync(staged)) await symlink(layer, staged)
   }
   const config = JSON.stringify(imageConfig(spec, digests))

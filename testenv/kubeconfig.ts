@@ -7,13 +7,13 @@ import type { Pki } from './pki.ts'
 import { subdirectory } from './run-directory.ts'
 
 export interface Identity {
-  /** The kubeconfig's file name, and the user's unless `commonName` says otherwise. */
+  /** The kubeconfig's file name, and the user's name unless `commonName` is set. */
   readonly name: string
   readonly commonName?: string
   readonly organization?: string
 }
 
-/** Issues a client certificate for the identity and writes a kubeconfig that carries it, whole in one file. */
+/** Issues a client certificate for the identity and writes a self-contained kubeconfig with it. */
 export function writeKubeconfig(runDirectory: string, pki: Pki, server: string, identity: Identity): string {
   const { organization } = identity
   const files = pki.issue(identity.name, {

@@ -3,11 +3,11 @@ import { runCommand } from './command.ts'
 
 export interface Kubectl {
   (...args: string[]): Promise<string>
-  /** Feeds objects to a verb such as `create` or `apply --server-side`. */
+  /** Passes objects to a verb such as `create` or `apply --server-side`. */
   with(objects: readonly object[], ...args: string[]): Promise<string>
 }
 
-/** kubectl of the cluster's own version, as the identity of a kubeconfig. */
+/** kubectl of the cluster's version, with a kubeconfig. */
 export function kubectlFor(binaries: Binaries, kubeconfig: string): Kubectl {
   const command = (args: readonly string[]): string[] => [binaries.path('kubectl'), '--kubeconfig', kubeconfig, ...args]
   const run = (...args: string[]): Promise<string> => runCommand(command(args))

@@ -1,33 +1,35 @@
 /**
- * The machine that the node runs on: a network and a mount namespace, held by one sleeping process and linked to
- * the host by a pair of virtual Ethernet devices. Bridges, routes, iptables chains, pod network namespaces and mounts
- * all live inside, so the host's own network is never touched and everything vanishes with the last process.
+ * The machine of the node: a network and a mount namespace, held open by one sleeping process and linked to the host by a veth
+ * pair. Bridges, routes, iptables chains, pod network namespaces and mounts exist only inside, so the host's network is not
+ * changed, and everything disappears with the last process.
  */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { runCommand } from './command.ts'
-import { Component, reportDeath } from './component.ts'
+import { Component, reportExit } from './component.ts'
 import { subdirectory } from './run-directory.ts'
 
 export interface Machine {
   readonly holder: Component
-  /** The host's end of the link: where the API server listens. */
+  /** The host's end of the link, on which the API server listens. */
   readonly hostAddress: string
   /** The node's InternalIP. */
   readonly nodeAddress: string
   readonly podCidr: string
   readonly serviceCidr: string
-  /** The command, run inside. The process id stays the command's own. */
+  /** Wraps a command to run inside. It keeps its process id. */
   inside(command: readonly string[]): string[]
 }
 
-/** Slots let several nodes share the address ranges reserved for tests, 198.18.0.0/15. */
+/** Nodes on this machine; each has a slot of the address range 198.18.0.0/15, which is reserved for tests. */
 const SLOTS = 99
 
-/** Where node programs write outside of the paths they are told; inside, these are empty and private. */
+/** Directories that node programs write to besides the configured paths; inside, these are private and empty. */
 const PRIVATE_DIRECTORIES = ['/run', '/var/log', '/var/lib']
+
+const UNSHARE = ['unshare', '--net', '--mount', '--propagation', 'private']
 
 export async function startMachine(runDirectory: string, keep: readonly string[]): Promise<Machine> {
   const ready = join(runDirectory, 'machine-ready')
@@ -35,19 +37,10 @@ export async function startMachine(runDirectory: string, keep: readonly string[]
     runDirectory,
     {
       name: 'machine',
-      command: [
-        'unshare',
-        '--net',
-        '--mount',
-        '--propagation',
-        'private',
-        'sh',
-        '-c',
-        holderScript(runDirectory, keep),
-      ],
+      command: [...UNSHARE, 'sh', '-c', holderScript(runDirectory, keep)],
       ready: async () => existsSync(ready),
     },
-    reportDeath,
+    reportExit,
   )
   await holder.start()
   const inside = (command: readonly string[]): string[] => [
@@ -71,7 +64,7 @@ export async function startMachine(runDirectory: string, keep: readonly string[]
   return { holder, inside, ...addresses }
 }
 
-/** Directories with binaries are mounted back where a private one would hide them. */
+/** Mounts directories with binaries again where a private directory would hide them. */
 function holderScript(runDirectory: string, keep: readonly string[]): string {
   const hidden = [...new Set(keep)].filter((path) => PRIVATE_DIRECTORIES.some((top) => path.startsWith(`${top}/`)))
   const kept = hidden.map((path, index) => ({ path, aside: subdirectory(runDirectory, 'kept', String(index)) }))

@@ -8,7 +8,7 @@ import { controlPlaneAssets, kubernetes, nodeAssets } from './assets.ts'
 import { provideBinaries } from './binaries.ts'
 import { startCluster } from './cluster.ts'
 import { startControlPlane } from './control-plane.ts'
-import { provideDefinitions } from './definitions.ts'
+import { provideCrds } from './crds.ts'
 import { elapsed } from './progress.ts'
 import { kubeconfigOf, registeredRuns } from './registry.ts'
 import { installSystemPackages, missingForNode } from './requirements.ts'
@@ -26,7 +26,7 @@ async function setup(): Promise<void> {
   const missing = missingForNode()
   if (missing.length > 0) warnWithoutNode(missing)
   await provideBinaries([...controlPlaneAssets, ...(missing.length === 0 ? nodeAssets : [])])
-  await provideDefinitions()
+  await provideCrds()
 }
 
 interface UpOptions {

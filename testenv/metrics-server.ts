@@ -1,4 +1,4 @@
-/** `metrics.k8s.io`, served by the real metrics-server on the node's machine, so that HPAs scale by what pods use. */
+/** The real metrics-server on the node's machine, so that HPAs scale by actual usage. */
 
 import type { Binaries } from './binaries.ts'
 import { Component } from './component.ts'
@@ -15,7 +15,7 @@ export async function startMetricsServer(
   plane: ControlPlane,
   machine: Machine,
   binaries: Binaries,
-  onDeath: (error: Error) => void,
+  onExit: (error: Error) => void,
 ): Promise<Component> {
   const kubeconfig = plane.kubeconfigFor({ name: NAME, organization: 'system:masters' })
   const flags = [
@@ -31,12 +31,12 @@ export async function startMetricsServer(
   ]
   const command = machine.inside([binaries.path(NAME), ...flags])
   const ready = (): Promise<boolean> => answersOk(`https://${machine.nodeAddress}:${PORT}/livez`)
-  const component = await new Component(plane.runDirectory, { name: NAME, command, ready }, onDeath).start()
+  const component = await new Component(plane.runDirectory, { name: NAME, command, ready }, onExit).start()
   await plane.kubectl.with(aggregation(machine.nodeAddress), 'create')
   return component
 }
 
-/** What makes the API server pass `metrics.k8s.io` on to a process that is no pod. */
+/** Registers the process, which is not a pod, as the server of `metrics.k8s.io`. */
 function aggregation(address: string): object[] {
   const metadata = { name: NAME, namespace: NAMESPACE }
   return [

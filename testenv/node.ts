@@ -30,15 +30,15 @@ export class Node {
   readonly #plane: ControlPlane
   readonly #machine: Machine
   readonly #binaries: Binaries
-  readonly #onDeath: (error: Error) => void
+  readonly #onExit: (error: Error) => void
 
-  constructor(plane: ControlPlane, machine: Machine, binaries: Binaries, onDeath: (error: Error) => void) {
+  constructor(plane: ControlPlane, machine: Machine, binaries: Binaries, onExit: (error: Error) => void) {
     this.#plane = plane
     this.#machine = machine
     this.#binaries = binaries
-    this.#onDeath = onDeath
+    this.#onExit = onExit
     createCgroups(plane.runDirectory)
-    this.containerd = containerdComponent(plane.runDirectory, machine, binaries, onDeath)
+    this.containerd = containerdComponent(plane.runDirectory, machine, binaries, onExit)
     this.kubelet = this.#kubelet()
     this.kubeProxy = this.#kubeProxy()
     this.coredns = this.#coredns()
@@ -50,17 +50,17 @@ export class Node {
     await Promise.all([this.kubelet.start(), this.kubeProxy.start(), this.coredns.start()])
   }
 
-  /** Ends the node's own processes; what they started goes with the run. */
+  /** Kills the node's own processes; their children end with the run. */
   async kill(): Promise<void> {
     for (const component of [this.kubelet, this.kubeProxy, this.coredns, this.containerd]) await component.kill()
   }
 
-  /** Makes an image known to the node under its name; pods use it with `imagePullPolicy: IfNotPresent` or `Never`. */
+  /** Loads an image into the node. Pods use it with `imagePullPolicy: IfNotPresent` or `Never`. */
   async load(image: Image): Promise<void> {
     await loadImage(this.#binaries, this.#plane.runDirectory, image)
   }
 
-  /** Offers GPUs to the scheduler: real scheduling, no hardware. To be repeated after a restart of the kubelet. */
+  /** Advertises GPUs to the scheduler, without hardware. Must be repeated after a restart of the kubelet. */
   async advertiseGpus(count: number): Promise<void> {
     const patch = JSON.stringify({ status: { capacity: { 'nvidia.com/gpu': String(count) } } })
     await this.#plane.kubectl('patch', 'node', NODE_NAME, '--subresource=status', '--type=merge', '-p', patch)
@@ -68,7 +68,7 @@ export class Node {
 
   #component(name: string, flags: readonly string[], ready: () => Promise<boolean>): Component {
     const command = this.#machine.inside([this.#binaries.path(name), ...flags])
-    return new Component(this.#plane.runDirectory, { name, command, ready }, this.#onDeath)
+    return new Component(this.#plane.runDirectory, { name, command, ready }, this.#onExit)
   }
 
   #write(name: string, content: string): string {
@@ -132,7 +132,7 @@ export class Node {
     }
   }
 
-  /** Masquerades everything, so that answers find their way back without the kernel's bridge netfilter. */
+  /** Masquerades everything, so that responses are routed back without the kernel's bridge netfilter. */
   #kubeProxy(): Component {
     const { nodeAddress, podCidr } = this.#machine
     const config = {
@@ -151,7 +151,7 @@ export class Node {
     return this.#component('kube-proxy', flags, () => answersOk(`http://${nodeAddress}:10256/livez`))
   }
 
-  /** Without a cache, a name exists as soon as its endpoint does; without a forwarder, other names don't exist. */
+  /** No cache: a name resolves as soon as its endpoint exists. No forwarder: other names do not resolve. */
   #coredns(): Component {
     const { nodeAddress } = this.#machine
     const kubeconfig = this.#plane.kubeconfigFor({ name: 'coredns', organization: 'system:masters' })

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 
-/** `count` different ports that nobody listens on at this moment. */
+/** `count` different ports that are free at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, listen))
   const ports = servers.map(portOf)

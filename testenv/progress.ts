@@ -1,4 +1,4 @@
-/** One line of progress for long work: what, how far, how long. Rewritten in place on a terminal, sparse in a log. */
+/** A progress line for long work. Rewritten in place on a terminal, printed rarely in a log. */
 export interface Progress {
   update(detail: string): void
   done(detail?: string): void

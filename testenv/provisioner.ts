@@ -1,6 +1,6 @@
 /**
- * The provisioner behind the default StorageClass, a process of its own: gives each claim a directory on the host's
- * disk, and removes the directory when the volume is released. Works from watches, so it can be restarted at any time.
+ * The provisioner of the default StorageClass, as a process: creates a directory on the host for each claim, and removes it when
+ * the volume is released. Works from watches, so it can be restarted at any time.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -56,7 +56,7 @@ async function provision(client: Client, directory: string, claim: Claim): Promi
   const volume = volumeFor(claim, directory)
   const path = join(directory, volume.metadata.name)
   await mkdir(path, { recursive: true })
-  // Pods of any user write here: a host directory knows no fsGroup.
+  // Pods of any user write here, because fsGroup does not apply to a host directory.
   await chmod(path, 0o777)
   await client.create(volumes, volume).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error
@@ -90,7 +90,7 @@ async function reclaim(client: Client, volume: Volume): Promise<void> {
   await client.delete(volumes, { name: volume.metadata.name })
 }
 
-/** Hands every object that appears or changes to `act`; a failure is told and met again at the next change. */
+/** Calls `act` for every object that appears or changes. A failure is logged and retried at the next change. */
 async function follow<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 
 import { cacheDirectory } from './cache-directory.ts'
 
-/** Remembers the runs that outlive their starter, from before their first process until they are torn down. */
+/** The registry of persistent runs, from before their first process until they are torn down. */
 
 export function register(runDirectory: string): void {
   writeFileSync(entryOf(runDirectory), runDirectory)
@@ -18,7 +18,7 @@ export function registeredRuns(): string[] {
   return readdirSync(directory).map((name) => readFileSync(join(directory, name), 'utf8'))
 }
 
-/** The runs that came up whole: their administrator's kubeconfig is there. */
+/** The administrator's kubeconfig of a run that started completely. */
 export function kubeconfigOf(runDirectory: string): string | undefined {
   const path = join(runDirectory, 'cluster-ready')
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined

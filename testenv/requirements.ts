@@ -1,4 +1,4 @@
-/** What the machine itself must bring for a node, and how to get it. */
+/** The requirements of a node on this machine, and their installation. */
 
 import { existsSync } from 'node:fs'
 
@@ -7,7 +7,7 @@ import { startProgress } from './progress.ts'
 
 interface SystemPackage {
   readonly name: string
-  /** The file that shows it is there. */
+  /** A file that exists if the package is installed. */
   readonly file: string
   readonly why: string
 }
@@ -38,7 +38,7 @@ function missingPackages(): SystemPackage[] {
   return SYSTEM_PACKAGES.filter(({ file }) => !existsSync(file))
 }
 
-/** Installs missing system packages where that can be done without asking; otherwise leaves it to the messages. */
+/** Installs missing system packages as root on Debian. Otherwise `missingForNode` reports them. */
 export async function installSystemPackages(): Promise<void> {
   const names = missingPackages().map(({ name }) => name)
   const installable = process.platform === 'linux' && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')

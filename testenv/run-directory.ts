@@ -1,7 +1,6 @@
 /**
- * A run directory holds everything one cluster owns on disk, and its path is the mark by which the cluster's
- * processes are known: each carries it in its environment, and so do the processes they start. Tearing down needs
- * nothing but the directory's path, so it works just as well after a crash.
+ * A run directory contains all files of one cluster. Its path is in the environment of the cluster's processes and their children,
+ * which identifies them. Tearing down needs only the path, so it works after a crash as well.
  */
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs'
@@ -38,7 +37,7 @@ export async function tearDown(runDirectory: string): Promise<void> {
   unregister(runDirectory)
 }
 
-/** The processes that carry the run's mark and those of its pods, which have an environment of their own. */
+/** The processes with the run's mark, and those of its pods, which have another environment. */
 export function processesOf(runDirectory: string): number[] {
   const mark = `${MARK}=${runDirectory}`
   const marked = process.platform === 'linux' ? markedInProc(mark) : markedByPs(mark)

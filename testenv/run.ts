@@ -11,8 +11,8 @@ const PORT_TAKEN = /address already in use/
 const ATTEMPTS = 3
 
 /**
- * Begins a run in a directory of its own: either the start succeeds, or nothing is left of it. Between asking for a
- * free port and listening on it somebody else may take it; then the start is tried again with other ports.
+ * Starts a run in a new run directory. A failed start leaves nothing behind. If another process takes a free port before it is used,
+ * the start is retried with other ports.
  */
 export async function startRun<T>(options: RunOptions, start: (runDirectory: string) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,4 @@
-/** A real S3 server (versitygw) that keeps its buckets in a run directory: for what fetches from an object store. */
+/** A real S3 server (versitygw) with its buckets in a run directory. */
 
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client
 
 import { versitygw } from './assets.ts'
 import { provideBinaries } from './binaries.ts'
-import { Component, reportDeath } from './component.ts'
+import { Component, reportExit } from './component.ts'
 import { answersOk } from './http-probe.ts'
 import { freePorts } from './ports.ts'
 import { startRun } from './run.ts'
@@ -19,7 +19,7 @@ const REGION = 'us-east-1'
 
 export interface S3Server {
   readonly endpoint: string
-  /** What a client has to find in its environment. */
+  /** Environment variables for clients. */
   readonly env: Readonly<Record<string, string>>
   readonly server: Component
   createBucket(bucket: string): Promise<void>
@@ -29,24 +29,24 @@ export interface S3Server {
 }
 
 export interface S3Options {
-  /** Where it listens: loopback unless pods must reach it. */
+  /** The address to listen on. Default: loopback, which pods cannot reach. */
   readonly address?: string
-  readonly onDeath?: (error: Error) => void
+  readonly onExit?: (error: Error) => void
 }
 
-export async function startS3({ address = '127.0.0.1', onDeath = reportDeath }: S3Options = {}): Promise<S3Server> {
+export async function startS3({ address = '127.0.0.1', onExit = reportExit }: S3Options = {}): Promise<S3Server> {
   const binaries = await provideBinaries([versitygw])
   return startRun({}, async (runDirectory) => {
     const [port = 0] = await freePorts(1)
     const endpoint = `http://${address}:${port}`
     const flags = ['--access', KEYS.accessKeyId, '--secret', KEYS.secretAccessKey, '--region', REGION]
     const serving = ['--port', `${address}:${port}`, '--health', '/health', '--quiet', '--keep-alive']
-    // Beside the files, so that the filesystem needs no extended attributes.
+    // A sidecar directory, so that the filesystem needs no extended attributes.
     const metadata = ['--sidecar', subdirectory(runDirectory, 's3-metadata')]
     const buckets = subdirectory(runDirectory, 's3-buckets')
     const command = [binaries.path(NAME), ...flags, ...serving, 'posix', ...metadata, buckets]
     const ready = (): Promise<boolean> => answersOk(`${endpoint}/health`)
-    const server = await new Component(runDirectory, { name: NAME, command, ready }, onDeath).start()
+    const server = await new Component(runDirectory, { name: NAME, command, ready }, onExit).start()
     return new LocalS3(runDirectory, endpoint, server)
   })
 }

@@ -1,4 +1,4 @@
-/** A default StorageClass that provisions volumes on the host's disk, for any number of readers and writers. */
+/** A default StorageClass with volumes on the host's disk, for all access modes. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const storageClass = {
   volumeBindingMode: 'Immediate',
 }
 
-export async function startStorage(plane: ControlPlane, onDeath: (error: Error) => void): Promise<Component> {
+export async function startStorage(plane: ControlPlane, onExit: (error: Error) => void): Promise<Component> {
   await plane.kubectl.with([storageClass], 'create')
   const ready = join(plane.runDirectory, 'provisioner-ready')
   const volumes = subdirectory(plane.runDirectory, 'volumes')
@@ -27,7 +27,7 @@ export async function startStorage(plane: ControlPlane, onDeath: (error: Error) 
   const component = new Component(
     plane.runDirectory,
     { name: 'provisioner', command, ready: async () => existsSync(ready) },
-    onDeath,
+    onExit,
   )
   return component.start()
 }

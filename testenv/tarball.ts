@@ -1,6 +1,6 @@
 import { runCommand } from './command.ts'
 
-/** Files carry this time: builds do not depend on the day. */
+/** The time of all files, so that builds are reproducible. */
 const EPOCH = '@0'
 
 /** The same files give the same archive, byte for byte. */

@@ -9,14 +9,14 @@ import { withFileLock } from './file-lock.ts'
 import { startProgress } from './progress.ts'
 import { packReproducibly } from './tarball.ts'
 
-/** Of the Python in our Debian layers, whatever Python this machine has. */
+/** The Python version of our Debian layers, not of this machine. */
 const PYTHON = '3.11'
 const PLACE = `usr/local/lib/python${PYTHON}/dist-packages`
 
-/** Which systems a wheel may have been built for, to work on that Debian. */
+/** Platform tags of wheels that work on that Debian. */
 const GLIBCS = ['manylinux_2_28', 'manylinux_2_27', 'manylinux_2_24', 'manylinux_2_17', 'manylinux2014']
 
-/** A tar of Python packages, from a file with the exact version and hashes of each. Nothing is built, no code of theirs runs. */
+/** A tar of Python packages from a requirements file with versions and hashes. Nothing is built, and no package code runs. */
 export async function wheelLayer(requirements: string): Promise<string> {
   const key = createHash('sha256')
     .update(JSON.stringify([PLACE, GLIBCS]))
@@ -37,7 +37,7 @@ async function install(requirements: string, layer: string): Promise<void> {
     const root = join(work, 'root')
     await mkdir(root)
     await runCommand([...pip(join(root, PLACE)), '--requirement', requirements])
-    // Scripts that name the Python of this machine.
+    // Scripts with the path of this machine's Python.
     await rm(join(root, PLACE, 'bin'), { recursive: true, force: true })
     await packReproducibly(root, join(work, 'layer.tar'), ['.'])
     await rename(join(work, 'layer.tar'), layer)

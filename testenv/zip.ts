@@ -3,10 +3,10 @@ import { inflateRawSync } from 'node:zlib'
 const ENTRY = 0x02014b50
 const END = 0x06054b50
 
-/** One file out of a zip archive. Archives of more than four gigabytes, or with a comment, are not understood. */
+/** Extracts one file from a zip archive. Archives of more than four gigabytes, or with a comment, are not supported. */
 export function unzipped(archive: Buffer, name: string): Buffer {
   const end = archive.length - 22
-  if (archive.readUInt32LE(end) !== END) throw new Error('this is not a zip archive, or one with a comment')
+  if (archive.readUInt32LE(end) !== END) throw new Error('not a zip archive, or one with a comment')
   let at = archive.readUInt32LE(end + 16)
   while (archive.readUInt32LE(at) === ENTRY) {
     const nameLength = archive.readUInt16LE(at + 28)

@@ -1,8 +1,8 @@
 /**
- * A whole controller: every ConfigMap annotated `echo.example.com/copy-to: NAME` has a copy called NAME, which follows
- * its changes, is repaired when somebody edits it, and goes when the annotation or the original does.
+ * A complete controller. It copies every ConfigMap with the annotation `echo.example.com/copy-to: NAME` to a ConfigMap NAME,
+ * updates the copy with the original, reverts manual changes of the copy, and deletes it with the annotation or the original.
  *
- *   node examples/runtime/echo-controller.ts        (uses $KUBECONFIG, or the pod it runs in)
+ *   node examples/runtime/echo-controller.ts        (uses $KUBECONFIG or the service account of its pod)
  */
 import { createClient } from '../../src/kube/client.ts'
 import { loadConfig } from '../../src/kube/config.ts'
@@ -11,7 +11,7 @@ import { committer, createLogger, Manager, type Plan } from '../../src/runtime/i
 
 export const COPY_TO = 'echo.example.com/copy-to'
 
-/** Every decision, without I/O: what should be there, and what should not. */
+/** All decisions, without I/O: which copies to apply and which to delete. */
 export function planEcho(original: ConfigMap, copies: readonly ConfigMap[]): Plan {
   const name = original.metadata.annotations?.[COPY_TO]
   const { data = {} } = original
@@ -23,7 +23,7 @@ export function planEcho(original: ConfigMap, copies: readonly ConfigMap[]): Pla
   }
 }
 
-/** Watches originals and copies, and brings the copies in line. */
+/** Watches originals and copies, and reconciles the copies. */
 export function addEchoController(manager: Manager): void {
   const configMaps = manager.caches.of(ConfigMap)
   const commit = committer(manager)
@@ -32,9 +32,7 @@ export function addEchoController(manager: Manager): void {
     const original = configMaps.get(key)
     if (!original || original.metadata.deletionTimestamp) return {}
     const copies = configMaps.ownedBy(original.metadata.uid ?? '')
-    const { conflicts, ...result } = await commit(original, planEcho(original, copies), context)
-    if (conflicts.length > 0) context.log.warn({ conflicts }, 'the name of the copy is taken')
-    return result
+    return commit(original, planEcho(original, copies), context)
   })
 }
 

@@ -1,7 +1,7 @@
 """Serves one TorchScript model over HTTP: `POST /predict {"features": [[0.1, 0.2]]}` and `GET /health`.
 
-MODEL_PATH is the file of the model, or a directory with one `*.pt` in it. The server listens only after the model was
-loaded and has answered once, so a pod that answers `/health` can answer `/predict`.
+MODEL_PATH is the file of the model, or a directory with one `*.pt` file. The server listens only after it has loaded the
+model and computed one prediction, so a pod that responds to `/health` can respond to `/predict`.
 """
 
 import glob
@@ -39,8 +39,8 @@ async def health():
     return {"status": "ok", "model": NAME, "version": VERSION}
 
 
-# In the event loop, and as an answer that is complete: for a small model, handing it to a thread and looking through what
-# comes back for things to encode would cost as much again as the rest. A model that thinks for long wants a plain `def`.
+# Runs in the event loop and returns a complete response. For a small model, a thread and the encoding of the result would double
+# the cost. Use a plain `def` for slow models.
 @app.post("/predict")
 async def predict(request: Request):
     rows = request.features

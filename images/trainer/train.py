@@ -1,8 +1,8 @@
 """Trains a small classifier on three spiral arms, data-parallel over all workers of a TrainingJob.
 
-The data is generated, the same on every worker; each worker trains on its own share of it. Rank 0 writes a checkpoint
-after every epoch (a whole file, by one rename) and everybody starts from the latest there is, so that the loss of a
-worker costs at most one epoch. What happens is printed as one JSON object per line.
+All workers generate the same data, and each trains on its own share. Rank 0 writes a checkpoint after every epoch (atomically,
+by a rename). All ranks start from the latest checkpoint, so the loss of a worker costs at most one epoch. Progress is printed
+as one JSON object per line.
 """
 
 import glob
@@ -29,7 +29,7 @@ def say(**facts):
 
 
 def parameter(name, default):
-    """A hyperparameter of the job; the operator hands each over as HYPERPARAM_<NAME>."""
+    """A hyperparameter of the job, which the operator sets as HYPERPARAM_<NAME>."""
     return type(default)(float(os.environ.get(f"HYPERPARAM_{name.upper()}", default)))
 
 
@@ -72,7 +72,7 @@ class Checkpoints:
 
 
 def export(checkpoints, name, weights):
-    """As TorchScript: a server needs the file and none of this code."""
+    """Exports TorchScript, so that a server does not need this code."""
     model = classifier()
     model.load_state_dict(weights)
     script = torch.jit.script(model.eval())
@@ -140,6 +140,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # As the first process of a container, a program that does not ask for SIGTERM does not get it.
+    # PID 1 of a container receives SIGTERM only if it has a handler.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     main()

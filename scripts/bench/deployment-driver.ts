@@ -1,36 +1,20 @@
 /**
- * Plays the controller of Deployments, and does no more than say that all pods of each are there: what a model costs the
- * operator does not depend on what its pods cost others.
+ * A fake Deployment controller that only reports all pods as available: the operator's cost of a model does not depend on its pods.
  */
-import { type Client, createClient } from '../../src/kube/client.ts'
+import type { Client } from '../../src/kube/client.ts'
 import type { ClientConfig } from '../../src/kube/config.ts'
 import { keyOf } from '../../src/kube/object.ts'
 import { Deployment } from '../../src/kube/resources.ts'
-import { watch } from '../../src/kube/watch.ts'
+import { type Driver, startDriver } from './driver.ts'
 
-/** As many as an autoscaler would ask for at least. */
+/** The minimum of the autoscaler. */
 const REPLICAS = 2
 
-export function startDeploymentDriver(cluster: ClientConfig): { stop(): Promise<void> } {
-  const client = createClient(cluster)
-  const stop = new AbortController()
-  const follow = async (): Promise<void> => {
-    for await (const update of watch(client, Deployment, { signal: stop.signal })) {
-      if (update.type === 'replace') for (const deployment of update.items) tell(client, deployment)
-      else if (update.type === 'apply') tell(client, update.object)
-    }
-    await client.close()
-  }
-  const ended = follow()
-  return {
-    stop: async () => {
-      stop.abort()
-      await ended
-    },
-  }
+export function startDeploymentDriver(cluster: ClientConfig): Driver {
+  return startDriver(cluster, { resource: Deployment, act: reportAvailable })
 }
 
-function tell(client: Client, deployment: Deployment): void {
+function reportAvailable(client: Client, deployment: Deployment): void {
   const { generation = 0 } = deployment.metadata
   if (deployment.status?.observedGeneration === generation) return
   const replicas = deployment.spec?.replicas ?? REPLICAS

@@ -1,11 +1,12 @@
-/** A thousand users at once: jobs spread over namespaces, and the moment at which all their pods exist. */
+/** Creates jobs in several namespaces, and waits until all their pods exist. */
 import { trainingJobs } from '../../src/api/kinds.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import type { ClientConfig } from '../../src/kube/config.ts'
-import { Namespace, Pod } from '../../src/kube/resources.ts'
+import { Pod } from '../../src/kube/resources.ts'
 import { watch } from '../../src/kube/watch.ts'
-import { until } from '../../test/until.ts'
+import { createNamespace } from '../../test/cluster/namespaces.ts'
+import { until } from '../../test/timing/until.ts'
 import type { Manifest } from './recording.ts'
 
 export interface Load {
@@ -21,28 +22,24 @@ export const PATIENCE_MS = 30 * 60_000
 
 export async function freshNamespaces(client: Client, prefix: string, count: number): Promise<string[]> {
   const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
-  for (const name of names) await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  for (const name of names) {
-    const path = `/api/v1/namespaces/${name}/serviceaccounts/default`
-    await until(`the account of ${name}`, () => client.request({ method: 'GET', path }))
-  }
+  for (const name of names) await createNamespace(client, name)
   return names
 }
 
-/** Creates all jobs, tells `created` of each, and gives the seconds until the last pod of them exists. */
+/** Creates all jobs, calls `created` for each, and returns the seconds until the last pod exists. */
 export async function secondsUntilPods(
   load: Load,
   prefix: string,
   created: (job: TrainingJob) => void = () => undefined,
 ): Promise<number> {
   const client = createClient(load.cluster)
-  const places = await freshNamespaces(client, prefix, Math.min(load.jobs, MOST_NAMESPACES))
+  const namespaces = await freshNamespaces(client, prefix, Math.min(load.jobs, MOST_NAMESPACES))
   const counter = podCounter(load.cluster, prefix)
   const began = performance.now()
   const numbers = Array.from({ length: load.jobs }, (_, index) => index).values()
   const creator = async (): Promise<void> => {
     for (const number of numbers) {
-      const namespace = places[number % places.length] ?? ''
+      const namespace = namespaces[number % namespaces.length] ?? ''
       created(await client.create(trainingJobs, load.manifest(namespace, `job-${number}`)))
     }
   }
@@ -54,7 +51,7 @@ export async function secondsUntilPods(
   return seconds
 }
 
-/** Counts the pods whose namespace begins so, on a connection of its own. */
+/** Counts the pods of namespaces with this prefix, on a connection of its own. */
 function podCounter(cluster: ClientConfig, prefix: string) {
   const client = createClient(cluster)
   const stop = new AbortController()

@@ -1,6 +1,7 @@
-/** The operator's own count of what it has asked of the API server, events and watches aside. */
-import type { OperatorProcess } from '../../test/operator-process.ts'
-import { until } from '../../test/until.ts'
+/** The operator's own counters of API calls, without events and watches. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { OperatorProcess } from '../../test/operator/operator-process.ts'
+import { until } from '../../test/timing/until.ts'
 import { PATIENCE_MS } from './load.ts'
 
 export interface Calls {
@@ -28,7 +29,7 @@ export async function callsOf({ url }: OperatorProcess): Promise<Calls> {
   }
 }
 
-/** What was asked for between two counts. */
+/** The calls between two counts. */
 export function between(before: Calls, after: Calls): Calls {
   const byKind = [...after.byKind].map(([kind, count]) => [kind, count - (before.byKind.get(kind) ?? 0)] as const)
   return {
@@ -41,13 +42,13 @@ export function between(before: Calls, after: Calls): Calls {
 
 const PAUSE_MS = 1_000
 
-/** The count when nothing more is asked for. */
+/** Waits until no more calls are made. Returns the counts. */
 export async function callsAtRest(operator: OperatorProcess): Promise<Calls> {
   let before = await callsOf(operator)
   return until(
-    'the operator to come to rest',
+    'the operator to converge',
     async () => {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      await delay(PAUSE_MS)
       const now = await callsOf(operator)
       const isQuiet = now.writes === before.writes && now.passes === before.passes
       before = now

@@ -1,6 +1,6 @@
 /**
- * The writes that one object costs, recorded from an operator at work, so that the same can be sent again without one:
- * what the operator takes beyond that is its own.
+ * Records the writes of an operator for one object and replays them for others without an operator. The difference in time is the
+ * operator's own cost.
  */
 import { trainingJobs } from '../../src/api/kinds.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
@@ -9,9 +9,10 @@ import type { ClientConfig } from '../../src/kube/config.ts'
 import type { Call, Interceptor } from '../../src/kube/interceptor.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { Pod } from '../../src/kube/resources.ts'
+import { TEMPLATE_ANNOTATION } from '../../src/plan/training/index.ts'
 import { INTENT_ANNOTATION, marked } from '../../src/runtime/intent.ts'
-import { startOperator } from '../../test/operator.ts'
-import { until } from '../../test/until.ts'
+import { startOperator } from '../../test/operator/operator.ts'
+import { until } from '../../test/timing/until.ts'
 
 export type Manifest = (namespace: string, name: string) => TrainingJob
 
@@ -22,7 +23,7 @@ export interface Recording {
   readonly uid: string
 }
 
-/** Notes every write that passes it, events aside. */
+/** Records every write, except for events. */
 export function recorder(): { readonly calls: readonly Call[]; readonly interceptor: Interceptor } {
   const calls: Call[] = []
   const interceptor: Interceptor = (call, next) => {
@@ -34,7 +35,7 @@ export function recorder(): { readonly calls: readonly Call[]; readonly intercep
   return { calls, interceptor }
 }
 
-/** Lets an operator serve one job until all of its pods exist and its status says so. */
+/** Records an operator with one job until all pods exist and the status reports them. */
 export async function record(cluster: ClientConfig, namespace: string, manifest: Manifest): Promise<Recording> {
   const { calls, interceptor } = recorder()
   const client = createClient(cluster)
@@ -51,7 +52,7 @@ export async function record(cluster: ClientConfig, namespace: string, manifest:
   return { calls, namespace, name, uid: metadata.uid ?? '' }
 }
 
-/** Sends the recorded writes for another owner, in the recorded order, those of one kind side by side as the operator does. */
+/** Sends the recorded writes for another owner in the recorded order; those of one kind in parallel, as the operator does. */
 export async function replay(client: Client, recording: Recording, owner: KubeObject): Promise<void> {
   let { resourceVersion } = owner.metadata
   for (const run of runsOfOneKind(recording.calls, owner.kind)) {
@@ -76,16 +77,16 @@ function rewritten(call: Call, from: Recording, { kind, metadata }: KubeObject, 
 }
 
 /**
- * With the digest that belongs to its new names, so that an operator later finds nothing to do about it. Digests tell the
- * order of members, too, so everything stays in its place.
+ * Updates the intent digest for the new names, so that an operator later finds nothing to change. Digests depend on the order of
+ * members, so the order is kept. The template hash of a worker is omitted: that of another job would look like an edit.
  */
 function remarked(object: KubeObject): KubeObject {
   const { resourceVersion, ...metadata } = object.metadata
-  const { [INTENT_ANNOTATION]: stale, ...annotations } = metadata.annotations ?? {}
+  const { [INTENT_ANNOTATION]: stale, [TEMPLATE_ANNOTATION]: _recorded, ...annotations } = metadata.annotations ?? {}
   if (stale === undefined) return object
   const { annotations: _none, ...bare } = metadata
-  const said = Object.keys(annotations).length > 0 ? { ...metadata, annotations } : bare
-  return withVersion(marked({ ...object, metadata: said }), resourceVersion)
+  const kept = Object.keys(annotations).length > 0 ? { ...metadata, annotations } : bare
+  return withVersion(marked({ ...object, metadata: kept }), resourceVersion)
 }
 
 function withVersion(object: KubeObject, resourceVersion: string | undefined): KubeObject {
@@ -104,7 +105,7 @@ async function send(client: Client, { method, path, body = '', contentType }: Ca
   return answer as KubeObject
 }
 
-/** Writes of the owner itself go one by one. */
+/** Writes to the owner itself are sequential. */
 function runsOfOneKind(calls: readonly Call[], owner: string): Call[][] {
   const runs: Call[][] = []
   for (const call of calls) {

@@ -1,27 +1,27 @@
 /* eslint-disable unicorn/require-post-message-target-origin -- threads have no origin */
 /**
- * A thread that answers every object it is told of with the recorded writes, and does nothing else: what an operator would
- * be if it neither watched nor decided. A thread, because an operator has a process of its own as well.
+ * A thread that replays the recorded writes for every object it is given: an operator that neither watches nor plans. It is a thread
+ * because an operator also has its own process.
  */
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import { Places } from '../../test/crash/places.ts'
+import { Semaphore } from '../../test/timing/semaphore.ts'
 import { type Recording, replay } from './recording.ts'
 
 interface Task {
   readonly kubeconfig: string
   readonly recording: Recording
-  /** Objects at a time. */
+  /** Objects in parallel. */
   readonly lanes: number
 }
 
 export interface Replayer {
-  /** Another object that has to be served. */
+  /** Replays the writes for another object. */
   serve(object: KubeObject): void
-  /** Waits until all are. */
+  /** Waits until all objects are done. */
   end(): Promise<void>
 }
 
@@ -42,12 +42,12 @@ export async function startReplayer(task: Task): Promise<Replayer> {
 
 async function serve({ kubeconfig, recording, lanes }: Task): Promise<void> {
   const client = createClient(await configFromKubeconfig(kubeconfig))
-  const places = new Places(lanes)
+  const slots = new Semaphore(lanes)
   const serving: Promise<void>[] = []
   const ended = new Promise<void>((resolve) => {
     parentPort?.on('message', (object: KubeObject | typeof END) => {
       if (object === END) resolve()
-      else serving.push(places.within(() => replay(client, recording, object)))
+      else serving.push(slots.run(() => replay(client, recording, object)))
     })
   })
   parentPort?.postMessage('ready')

@@ -1,12 +1,12 @@
-/** Models spread over namespaces, and the moment at which the last of them runs. */
+/** Creates models in several namespaces, and waits until all of them run. */
 import { modelDeployments } from '../../src/api/kinds.ts'
 import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import type { ClientConfig } from '../../src/kube/config.ts'
 import { Namespace } from '../../src/kube/resources.ts'
 import { watch } from '../../src/kube/watch.ts'
-import { modelDeployment, versions } from '../../test/model-deployment.ts'
-import { until } from '../../test/until.ts'
+import { modelDeployment, versions } from '../../test/builders/model-deployment.ts'
+import { until } from '../../test/timing/until.ts'
 import { PATIENCE_MS } from './load.ts'
 
 const MOST_NAMESPACES = 20
@@ -30,20 +30,20 @@ export interface ServingLoad {
   readonly models: number
 }
 
-/** Creates all models, tells `created` of each, and gives the seconds until the last of them says that it runs. */
+/** Creates all models, calls `created` for each, and returns the seconds until the last one is Running. */
 export async function secondsUntilServed(
   { cluster, models }: ServingLoad,
   prefix: string,
   created: (model: ModelDeployment) => void = () => undefined,
 ): Promise<number> {
   const client = createClient(cluster)
-  const places = await bareNamespaces(client, prefix, Math.min(models, MOST_NAMESPACES))
+  const namespaces = await bareNamespaces(client, prefix, Math.min(models, MOST_NAMESPACES))
   const counter = servedCounter(cluster, prefix)
   const began = performance.now()
   const numbers = Array.from({ length: models }, (_, index) => index).values()
   const creator = async (): Promise<void> => {
     for (const number of numbers) {
-      const namespace = places[number % places.length] ?? ''
+      const namespace = namespaces[number % namespaces.length] ?? ''
       created(await client.create(modelDeployments, benchModel(namespace, `model-${number}`)))
     }
   }
@@ -55,7 +55,7 @@ export async function secondsUntilServed(
   return seconds
 }
 
-/** Counts the models that run and whose namespace begins so, on a connection of its own. */
+/** Counts the running models of namespaces with this prefix, on a connection of its own. */
 function servedCounter(cluster: ClientConfig, prefix: string) {
   const client = createClient(cluster)
   const stop = new AbortController()

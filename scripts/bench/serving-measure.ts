@@ -1,19 +1,18 @@
 /**
- * What a model of two versions costs: API writes and reads until it runs, at rest and after a restart, and the time it
- * takes as a ratio to the same writes sent without an operator. Rounds with and without one alternate, and each round
- * with one is compared with its two neighbours.
+ * Measures the cost of a model of two versions: API writes and reads until it runs, once converged and after a restart, and the time
+ * as a ratio to the same writes sent without an operator. Rounds with and without the operator alternate, and each operator round
+ * is compared with its two neighbours.
  */
 import { modelDeployments } from '../../src/api/kinds.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { type ClientConfig, configFromKubeconfig } from '../../src/kube/config.ts'
-import { installApi } from '../../test/api.ts'
-import { startOperatorProcess } from '../../test/operator-process.ts'
-import { startServing } from '../../test/serving-operator.ts'
-import { installTrafficKinds } from '../../test/traffic-kinds.ts'
-import { until } from '../../test/until.ts'
+import { installApi } from '../../test/cluster/api.ts'
+import { startServing } from '../../test/operator/serving-operator.ts'
+import { installTrafficKinds } from '../../test/cluster/traffic-crds.ts'
+import { until } from '../../test/timing/until.ts'
 import { startDeploymentDriver } from './deployment-driver.ts'
-import { PATIENCE_MS } from './load.ts'
-import { between, type Calls, callsAtRest, callsOf } from './operator-calls.ts'
+import { startEndpointsDriver } from './endpoints-driver.ts'
+import { type OperatorRound, operatorRound, ratiosToRaw, type Restart, restarted } from './operator-round.ts'
 import { type Recording, recorder } from './recording.ts'
 import { startReplayer } from './replayer.ts'
 import { bareNamespaces, benchModel, secondsUntilServed, type ServingLoad } from './serving-load.ts'
@@ -22,29 +21,20 @@ export interface ServingSizes {
   /** Models of each round. */
   readonly models: number
   readonly rounds: number
-  /** How long to look whether anything is written at rest. */
+  /** How long to check that nothing is written once converged. */
   readonly restMs: number
 }
 
-export interface ServingRound {
-  readonly seconds: number
-  /** From its start, for models of the rounds before: they are served already. */
-  readonly served: Calls
-  readonly calls: Calls
-  readonly atRest: Calls
-}
-
 export interface ServingMeasurement {
-  readonly rounds: readonly ServingRound[]
+  readonly rounds: readonly OperatorRound[]
   readonly raw: readonly number[]
   readonly ratios: readonly number[]
-  readonly restart: { readonly seconds: number; readonly calls: Calls }
+  readonly restart: Restart
 }
 
 const LANES = 16
-const FLAGS = ['--no-webhook', '--no-leader-elect', '--log-level=warn']
 
-/** On a control plane without a controller manager: Deployments are told to be available, nobody makes pods. */
+/** Needs a control plane without a controller manager: fake controllers report Deployments and endpoints, without pods. */
 export async function measureServing(kubeconfig: string, sizes: ServingSizes): Promise<ServingMeasurement> {
   const cluster = await configFromKubeconfig(kubeconfig)
   const client = createClient(cluster)
@@ -52,21 +42,21 @@ export async function measureServing(kubeconfig: string, sizes: ServingSizes): P
   await installTrafficKinds(client)
   await client.close()
   const load: ServingLoad = { cluster, models: sizes.models }
-  const driver = startDeploymentDriver(cluster)
+  const drivers = [startDeploymentDriver(cluster), startEndpointsDriver(cluster)]
   const recording = await recordModel(cluster)
   const raw = [await rawRound(kubeconfig, load, 'raw-0', recording)]
-  const rounds: ServingRound[] = []
+  const rounds: OperatorRound[] = []
   for (let round = 1; round <= sizes.rounds; round += 1) {
-    rounds.push(await operatorRound(kubeconfig, load, `operated-${round}`, sizes.restMs))
+    rounds.push(await operatorRound(kubeconfig, () => secondsUntilServed(load, `operated-${round}`), sizes.restMs))
     raw.push(await rawRound(kubeconfig, load, `raw-${round}`, recording))
   }
-  const ratios = rounds.map(({ seconds }, index) => (2 * seconds) / ((raw[index] ?? 0) + (raw[index + 1] ?? 0)))
+  const ratios = ratiosToRaw(rounds, raw)
   const restart = await restarted(kubeconfig, sizes.models * (2 * sizes.rounds + 1) + 1)
-  await driver.stop()
+  await Promise.all(drivers.map((driver) => driver.stop()))
   return { rounds, raw, ratios, restart }
 }
 
-/** Lets an operator serve one model until it runs and nothing more is written. */
+/** Records an operator with one model until it runs and nothing more is written. */
 async function recordModel(cluster: ClientConfig): Promise<Recording> {
   const client = createClient(cluster)
   const [namespace = ''] = await bareNamespaces(client, 'recorded', 1)
@@ -80,42 +70,16 @@ async function recordModel(cluster: ClientConfig): Promise<Recording> {
     return status?.phase === 'Running'
   })
   const since = await operator.passes()
-  await until('the recorded model to rest', async () => (await operator.passes()) > since + 5)
+  await until('the recorded model to converge', async () => (await operator.passes()) > since + 5)
   await operator.stop()
   await client.close()
   return { calls: [...calls], namespace, name, uid: metadata.uid ?? '' }
 }
 
-/** As many lanes as the operator has. */
+/** With as many lanes as the operator has workers. */
 async function rawRound(kubeconfig: string, load: ServingLoad, prefix: string, recording: Recording): Promise<number> {
   const replayer = await startReplayer({ kubeconfig, recording, lanes: LANES })
   const seconds = await secondsUntilServed(load, prefix, (model) => replayer.serve(model))
   await replayer.end()
   return seconds
-}
-
-async function operatorRound(
-  kubeconfig: string,
-  load: ServingLoad,
-  prefix: string,
-  restMs: number,
-): Promise<ServingRound> {
-  const operator = await startOperatorProcess(kubeconfig, FLAGS)
-  const served = await callsAtRest(operator)
-  const seconds = await secondsUntilServed(load, prefix)
-  const done = await callsAtRest(operator)
-  await new Promise((resolve) => setTimeout(resolve, restMs))
-  const later = await callsOf(operator)
-  await operator.stop()
-  return { seconds, served, calls: between(served, done), atRest: between(done, later) }
-}
-
-async function restarted(kubeconfig: string, models: number): Promise<ServingMeasurement['restart']> {
-  const began = performance.now()
-  const operator = await startOperatorProcess(kubeconfig, FLAGS)
-  await until('every model to be looked at', async () => (await callsOf(operator)).passes >= models, PATIENCE_MS)
-  const seconds = (performance.now() - began) / 1000
-  const calls = await callsAtRest(operator)
-  await operator.stop()
-  return { seconds, calls }
 }

@@ -1,4 +1,4 @@
-/** What the stages share: the settings, the terminal, the way to the cluster, and the signal that ends everything. */
+/** What the stages share: settings, terminal, client, and the abort signal. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/kube/client.ts'
@@ -14,7 +14,7 @@ export class Demo {
   readonly terminal: Terminal
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal
-  /** What a stage found worth telling in the end. */
+  /** Lines for the summary. */
   readonly seen: string[] = []
   #client: Promise<Client> | undefined
 
@@ -28,7 +28,7 @@ export class Demo {
     return this.settings.namespace
   }
 
-  /** Of the cluster in use; there is none before the first stage has run. */
+  /** The kubeconfig of the cluster in use. Throws before the first stage has run. */
   get kubeconfig(): string {
     const path = this.settings.kubeconfig ?? localCluster(this.settings)?.kubeconfig
     if (path === undefined) throw new Error('there is no cluster yet')
@@ -40,7 +40,7 @@ export class Demo {
     return this.#client
   }
 
-  /** Asks until there is an answer; an answer of undefined or false is none, and neither is an error. */
+  /** Polls until `ask` returns neither undefined nor false and does not throw. */
   async until<T>(what: string, ask: () => Promise<T | undefined | false>, timeoutMs = 300_000): Promise<T> {
     const deadline = Date.now() + timeoutMs
     for (;;) {
@@ -59,5 +59,5 @@ export class Demo {
   }
 }
 
-/** Will not get better by waiting. */
+/** An error that waiting does not fix. */
 export class Fatal extends Error {}

@@ -1,4 +1,4 @@
-/** The cluster that the demo starts on this machine, remembered from one run to the next. */
+/** The cluster that the demo starts on this machine, recorded for the next run. */
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,18 +14,18 @@ export interface LocalCluster {
 
 const entry = ({ directory }: Settings): string => join(directory, 'cluster')
 
-/** The one that is there, whole; whether it still answers is another question. */
+/** The recorded cluster, if it was started completely. It may not respond any more. */
 export function localCluster(settings: Settings): LocalCluster | undefined {
-  const runDirectory = remembered(settings)
+  const runDirectory = recordedRun(settings)
   const kubeconfig = runDirectory === undefined ? undefined : kubeconfigOf(runDirectory)
   return runDirectory === undefined || kubeconfig === undefined ? undefined : { runDirectory, kubeconfig }
 }
 
-function remembered(settings: Settings): string | undefined {
+function recordedRun(settings: Settings): string | undefined {
   return existsSync(entry(settings)) ? readFileSync(entry(settings), 'utf8') : undefined
 }
 
-/** Either it comes up whole, or nothing is left of it, also when the signal ends the wait. */
+/** Starts a cluster. Leaves nothing behind on failure or abort. */
 export async function startLocalCluster(settings: Settings, signal: AbortSignal): Promise<void> {
   const others = new Set(registeredRuns())
   const aborted = new Promise<never>((_, reject) => {
@@ -43,9 +43,9 @@ export async function startLocalCluster(settings: Settings, signal: AbortSignal)
   }
 }
 
-/** False if there was none. */
+/** Returns false if there was none. */
 export async function removeLocalCluster(settings: Settings): Promise<boolean> {
-  const runDirectory = remembered(settings)
+  const runDirectory = recordedRun(settings)
   if (runDirectory === undefined) return false
   await tearDown(runDirectory)
   rmSync(entry(settings))

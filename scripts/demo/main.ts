@@ -19,7 +19,7 @@ import { Terminal } from './terminal.ts'
 
 const USAGE = `usage: scripts/demo/main.ts up | down\n\n${VARIABLES}`
 
-/** In a cluster of somebody's own, nothing is installed. */
+/** Nothing is installed into an existing cluster. */
 function stagesFor({ fast, kubeconfig }: Settings): Stage[] {
   const setup = kubeconfig === undefined ? [cluster, images, operator] : []
   return [...setup, training, serving, ...(fast ? [] : [split])]
@@ -75,7 +75,7 @@ function list(lines: readonly string[]): string {
   return lines.map((line) => `  - ${line}\n`).join('')
 }
 
-/** Ctrl-C ends the wait, not the cluster; a second one does not wait for us. */
+/** Aborted by Ctrl-C, which keeps the cluster. A second Ctrl-C ends the process at once. */
 function interruption(): AbortSignal {
   const stop = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort())
@@ -94,7 +94,7 @@ try {
   }
 } catch (error) {
   if (signal.aborted) {
-    process.stdout.write('\nStopped. `make demo` goes on from here, `make demo-down` removes everything.\n')
+    process.stdout.write('\nStopped. `make demo` continues from here, `make demo-down` removes everything.\n')
     process.exit(130)
   }
   process.stderr.write(`\nmake demo: ${error instanceof Error ? error.message : String(error)}\n`)

@@ -1,4 +1,4 @@
-/** The manifests that the demo applies: those of `examples`, in the demo's own namespace. */
+/** The manifests of the demo: those in `examples`, in the demo's namespace. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export async function example<T extends KubeObject>(name: string, { namespace }:
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-/** Applies it as `kubectl apply` would, into a namespace that enforces Pod Security `restricted`. */
+/** Applies an object into a namespace that enforces Pod Security `restricted`. */
 export async function apply<T extends KubeObject>(demo: Demo, resource: Resource<T>, object: T): Promise<void> {
   const client = await demo.client()
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }

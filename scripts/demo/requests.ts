@@ -1,4 +1,4 @@
-/** Requests to the model, each a real one, on their way through the API server to the model's Service. */
+/** Requests to the model, through the API server to its Service. */
 
 import type { Demo } from './demo.ts'
 
@@ -20,7 +20,7 @@ export async function predict(demo: Demo, features: readonly (readonly number[])
 
 const ARMS = 3
 
-/** A point in the middle of an arm, and which arm that is: where the trainer's data lies, without its noise. */
+/** A point in the middle of an arm of the spiral: the trainer's data without noise. */
 export function pointOn(arm: number, radius: number): readonly [number, number] {
   const angle = radius * 4 + (arm * 2 * Math.PI) / ARMS
   return [radius * Math.sin(angle), radius * Math.cos(angle)]

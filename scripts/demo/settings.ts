@@ -1,21 +1,21 @@
-/** What can be said about a run of the demo, all of it by environment variables. */
+/** The settings of the demo, from environment variables. */
 
 import { cacheDirectory } from '../../testenv/cache-directory.ts'
 
 export interface Settings {
-  /** Leaves out what takes long: the pace for watching, the killed worker, the second version. */
+  /** Omits the slow parts: the pauses between epochs, the killed worker, the second version. */
   readonly fast: boolean
-  /** The only namespace that is touched in a cluster of your own. */
+  /** The only namespace that is changed in an existing cluster. */
   readonly namespace: string
-  /** A cluster of your own, with the operator in it; one is started on this machine if absent. */
+  /** An existing cluster with the operator. Default: a new cluster on this machine. */
   readonly kubeconfig?: string
-  /** Where a run remembers which cluster it started. */
+  /** Where the cluster of the last run is recorded. */
   readonly directory: string
 }
 
-export const VARIABLES = `  DEMO_FAST=1            leave out the slow parts
-  DEMO_KUBECONFIG=FILE   use that cluster, and in it only the namespace below
-  DEMO_NAMESPACE=NAME    ml-demo if absent
+export const VARIABLES = `  DEMO_FAST=1            omit the slow parts
+  DEMO_KUBECONFIG=FILE   use this cluster, and only the namespace below
+  DEMO_NAMESPACE=NAME    namespace (ml-demo)
 `
 
 export function settingsFrom(env: NodeJS.ProcessEnv): Settings {

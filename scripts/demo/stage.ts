@@ -3,8 +3,8 @@ import type { Demo } from './demo.ts'
 /**
  * One step of the demo.
  *
- * Contract: `isDone` looks at the cluster and not at what an earlier run believed; `run` may be interrupted anywhere and
- * run again, and then goes on with what is there; it waits by `demo.until`, which an interruption ends.
+ * Contract: `isDone` checks the cluster, not a record of an earlier run. `run` can be interrupted anywhere and run again; it then
+ * continues from the present state. It waits with `demo.until`, which an interruption ends.
  */
 export interface Stage {
   readonly title: string

@@ -3,7 +3,7 @@ import { provideBinaries } from '../../testenv/binaries.ts'
 import { elapsed } from '../../testenv/progress.ts'
 import type { Demo } from './demo.ts'
 
-/** What was seen, how long it took, where to look next. */
+/** Prints what happened, how long it took, and the next steps. */
 export async function summarize({ terminal, settings, seen, kubeconfig }: Demo, tookMs: number): Promise<void> {
   terminal.heading('✓', `Done in ${elapsed(tookMs)}`)
   for (const line of seen) terminal.line(`- ${line}`)

@@ -1,4 +1,4 @@
-/** What the demo shows: lines that stay, and one line that is rewritten while something goes on. */
+/** The output of the demo: permanent lines, and one line that is rewritten during a step. */
 
 const WIDTH = 24
 const INDENT = '     '

@@ -1,4 +1,4 @@
-/** What the trainer prints: one JSON object per line, among whatever the libraries have to say. */
+/** Parses the trainer's log: one JSON object per line, among other output of libraries. */
 
 export interface Epoch {
   readonly epoch: number
@@ -25,6 +25,6 @@ function parsed(line: string): { readonly event?: unknown }[] {
   try {
     return [JSON.parse(line) as { event?: unknown }]
   } catch {
-    return [] // cut off in the middle
+    return [] // truncated line
   }
 }

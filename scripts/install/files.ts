@@ -1,4 +1,4 @@
-/** The files of an installation that follow from the API and the table of rights: for kustomize, and for the chart. */
+/** The generated files of an installation: CRDs and roles, for kustomize and for the chart. */
 
 import { Document, isMap, isSeq, stringify } from 'yaml'
 import { customResourceDefinition } from '../../src/api/crd.ts'
@@ -11,7 +11,7 @@ const NOTE = 'Generated from scripts/install by scripts/generate.ts. Do not edit
 const CHART = 'charts/ml-operator'
 const STYLE = { lineWidth: 120, aliasDuplicateObjects: false } as const
 
-/** Folders in which every file is made here. */
+/** Folders with generated files only. */
 export const INSTALL_FOLDERS = [
   'config/crd',
   'config/rbac',
@@ -48,7 +48,7 @@ function kustomization(resources: readonly string[]): string {
   return `# ${NOTE}\n${stringify(object, STYLE)}`
 }
 
-/** Whoever reads a role wants to know why: each rule carries its reason. */
+/** Adds the reason of each rule as a comment. */
 function explained({ object, rights }: Grant): string {
   const document = new Document(object, { aliasDuplicateObjects: false })
   const rules = document.get('rules')

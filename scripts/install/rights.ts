@@ -1,14 +1,15 @@
 /**
- * What the operator may do, and why: the only source of its roles, for kustomize and for the chart. A test compares the
- * table with every call that the tests saw the operator make, in both directions.
+ * The permissions of the operator, with reasons: the only source of its roles, for kustomize and for the chart. `test/rbac`
+ * compares them with every call that the tests observed, in both directions.
  */
 
 import { crdName } from '../../src/api/kind.ts'
 import { trainingJobKind } from '../../src/api/kinds.ts'
+import { providers, type TrafficProvider } from '../../src/plan/traffic/index.ts'
 
 /**
- * Where a right holds. `watched`: in the namespaces that the operator serves, all or one; `own`: in the namespace it
- * runs in; `cluster`: for kinds that have no namespace.
+ * The scope of a permission. `watched`: the namespaces that the operator serves, all or one; `own`: the namespace it runs in;
+ * `cluster`: cluster-scoped kinds.
  */
 export type Place = 'watched' | 'own' | 'cluster'
 
@@ -19,7 +20,7 @@ export interface Right {
   readonly group: string
   readonly resources: readonly string[]
   readonly verbs: readonly Verb[]
-  /** Only objects of these names. The API server cannot restrict `create` so. */
+  /** Only objects with these names. RBAC cannot restrict `create` by name. */
   readonly names?: readonly string[]
   readonly why: string
 }
@@ -27,7 +28,7 @@ export interface Right {
 const ML = 'ml.example.com'
 const MLOPS = 'mlops.sathvik.dev'
 
-/** Children are applied: `patch`, and `create` when they do not exist. `get` is for a name that turns out to be taken. */
+/** Children are applied: `patch`, and `create` when they do not exist. `get` is for name conflicts. */
 const CHILDREN: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 
 export const WEBHOOK_SECRET = 'ml-operator-webhook'
@@ -39,21 +40,21 @@ export const rights: readonly Right[] = [
     group: ML,
     resources: ['trainingjobs'],
     verbs: ['get', 'list', 'watch', 'patch', 'delete'],
-    why: 'Read jobs, hold them by a finalizer until their workers are gone, remove them when their time to live is over.',
+    why: 'Read jobs, keep them by a finalizer until their workers are gone, and delete them after ttlSecondsAfterFinished.',
   },
   {
     place: 'watched',
     group: ML,
     resources: ['trainingjobs/status'],
     verbs: ['patch'],
-    why: 'Say how a job fares.',
+    why: 'Write the status of jobs.',
   },
   {
     place: 'watched',
     group: ML,
     resources: ['trainingjobs/finalizers'],
     verbs: ['update'],
-    why: 'Some clusters ask for it of whoever makes an object that its owner waits for.',
+    why: 'Set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is enabled.',
   },
   ...[ML, MLOPS].flatMap(modelRights),
   {
@@ -61,56 +62,50 @@ export const rights: readonly Right[] = [
     group: ML,
     resources: ['modelservers'],
     verbs: ['list', 'watch'],
-    why: 'How to run the server of a model.',
+    why: 'Read the runtimes of models.',
   },
   {
     place: 'watched',
     group: '',
     resources: ['pods', 'services', 'configmaps'],
     verbs: CHILDREN,
-    why: 'Workers, their names in DNS, and what they are told. Addresses of models, and the weights of their routers.',
+    why: 'Workers, their DNS names and their configuration. Services of models and the routes of their proxies.',
+  },
+  {
+    place: 'watched',
+    group: 'discovery.k8s.io',
+    resources: ['endpointslices'],
+    verbs: ['list', 'watch'],
+    why: 'A model is ready only while its Service has ready endpoints.',
   },
   {
     place: 'watched',
     group: 'apps',
     resources: ['deployments'],
     verbs: CHILDREN,
-    why: 'The versions of a model, and its router.',
+    why: 'Versions of a model, and the proxies of its traffic provider.',
   },
   {
     place: 'watched',
     group: 'autoscaling',
     resources: ['horizontalpodautoscalers'],
     verbs: CHILDREN,
-    why: 'The number of pods of a version follows its load.',
+    why: 'Scale the versions of a model.',
   },
   {
     place: 'watched',
     group: 'policy',
     resources: ['poddisruptionbudgets'],
     verbs: CHILDREN,
-    why: 'A node that is drained takes one pod of a model at a time.',
+    why: 'Limit the pods of a model that are evicted at a time.',
   },
-  {
-    place: 'watched',
-    group: 'networking.istio.io',
-    resources: ['virtualservices', 'destinationrules'],
-    verbs: CHILDREN,
-    why: 'Where there is Istio, it divides the traffic of a model.',
-  },
-  {
-    place: 'watched',
-    group: 'gateway.networking.k8s.io',
-    resources: ['httproutes'],
-    verbs: CHILDREN,
-    why: 'Where there is a Gateway, it divides the traffic of a model.',
-  },
+  ...providers.all.flatMap(providerRights),
   {
     place: 'watched',
     group: '',
     resources: ['pods/log'],
     verbs: ['get'],
-    why: 'The last lines of a worker that failed, for the status.',
+    why: 'Copy the last log lines of a failed worker into the status.',
   },
   {
     place: 'watched',
@@ -124,28 +119,28 @@ export const rights: readonly Right[] = [
     group: '',
     resources: ['persistentvolumeclaims'],
     verbs: CHILDREN,
-    why: 'Checkpoints, deleted only with a job whose `checkpoint.deleteOnCompletion` says so. Caches of fetched models.',
+    why: 'Checkpoints, deleted only with `checkpoint.deleteOnCompletion`. Caches of fetched models.',
   },
   {
     place: 'watched',
     group: '',
     resources: ['secrets'],
     verbs: ['create'],
-    why: 'SSH keys of an MPI job. Nobody’s Secret is read.',
+    why: 'SSH keys of MPI jobs. Secrets are never read.',
   },
   {
     place: 'watched',
     group: 'events.k8s.io',
     resources: ['events'],
     verbs: ['create', 'patch'],
-    why: 'What happened to an object, for `kubectl describe`; the same again becomes a count.',
+    why: 'Emit events; repeated events are counted in a series.',
   },
   {
     place: 'cluster',
     group: '',
     resources: ['nodes'],
     verbs: ['list', 'watch'],
-    why: 'Whether the node of a worker still answers.',
+    why: 'Detect nodes that do not respond.',
   },
   {
     place: 'cluster',
@@ -153,7 +148,7 @@ export const rights: readonly Right[] = [
     resources: ['customresourcedefinitions'],
     verbs: ['get', 'patch'],
     names: [crdName(trainingJobKind)],
-    why: 'Tell the API server which certificate to expect of the conversion webhook.',
+    why: 'Publish the CA of the conversion webhook.',
   },
   {
     place: 'own',
@@ -161,21 +156,33 @@ export const rights: readonly Right[] = [
     resources: ['leases'],
     verbs: ['get', 'update'],
     names: [LEASE],
-    why: 'Of several replicas one acts.',
+    why: 'Leader election.',
   },
-  { place: 'own', group: 'coordination.k8s.io', resources: ['leases'], verbs: ['create'], why: 'The first election.' },
+  {
+    place: 'own',
+    group: 'coordination.k8s.io',
+    resources: ['leases'],
+    verbs: ['create'],
+    why: 'Leader election: create the Lease.',
+  },
   {
     place: 'own',
     group: '',
     resources: ['secrets'],
     verbs: ['get', 'update'],
     names: [WEBHOOK_SECRET],
-    why: 'The replicas share the certificates of the webhook.',
+    why: 'Share the certificates of the webhook between replicas.',
   },
-  { place: 'own', group: '', resources: ['secrets'], verbs: ['create'], why: 'The first certificates.' },
+  {
+    place: 'own',
+    group: '',
+    resources: ['secrets'],
+    verbs: ['create'],
+    why: 'Create the certificates of the webhook.',
+  },
 ]
 
-/** Both groups' models are served alike. */
+/** Models of both API groups need the same permissions. */
 function modelRights(group: string): Right[] {
   const of = (part: string, verbs: readonly Verb[], why: string): Right => ({
     place: 'watched',
@@ -185,8 +192,20 @@ function modelRights(group: string): Right[] {
     why,
   })
   return [
-    of('', ['get', 'list', 'watch'], 'Read models; before something of one is deleted, once more.'),
-    of('/status', ['patch'], 'Say how a model fares.'),
-    of('/finalizers', ['update'], 'Some clusters ask for it of whoever makes an object that its owner waits for.'),
+    of('', ['get', 'list', 'watch'], 'Read models, also directly before children are deleted.'),
+    of('/status', ['patch'], 'Write the status of models.'),
+    of('/finalizers', ['update'], 'Set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is enabled.'),
   ]
+}
+
+/** The kinds that a traffic provider declares: one rule for each API group. */
+function providerRights({ kinds, permission = '' }: TrafficProvider): Right[] {
+  const groups = Map.groupBy(kinds, ({ resource }) => resource.group)
+  return [...groups].map(([group, own]) => ({
+    place: 'watched',
+    group,
+    resources: own.map(({ resource }) => resource.plural),
+    verbs: CHILDREN,
+    why: permission,
+  }))
 }

@@ -1,4 +1,4 @@
-/** From the table of rights to roles and their bindings, for one or for all namespaces. */
+/** Roles and bindings from the table of permissions, for one or for all namespaces. */
 
 import type { KubeObject } from '../../src/kube/object.ts'
 import { type Place, type Right, rights } from './rights.ts'
@@ -18,7 +18,7 @@ export interface PolicyRule {
 
 export interface Grant {
   readonly object: KubeObject
-  /** What the rules of the object say, one by one; a binding has none. */
+  /** The permissions of the rules, in order; a binding has none. */
   readonly rights: readonly Right[]
 }
 
@@ -40,7 +40,7 @@ export function clusterWideRoles(): Grant[] {
   ]
 }
 
-/** For an operator that serves its own namespace only. What no namespace has, it still needs to read. */
+/** For an operator that serves its own namespace only. It still needs to read cluster-scoped kinds. */
 export function namespacedRoles(): Grant[] {
   return [
     role('ClusterRole', `${NAME}-namespaced`, ['cluster']),

@@ -1,12 +1,12 @@
 /**
- * The commands that run inside a tenant's pod: `ml-operator agent NAME`. Each is loaded only when it is called: the
- * libraries of the object stores never enter the operator's process.
+ * The commands that run inside a tenant's pod: `ml-operator agent NAME`. Each is loaded only when it is called, so that the
+ * operator's process never loads the libraries of object stores.
  */
 import { helpOf, parseFlags, UsageError, type Flags } from '../command/flags.ts'
 
 export interface AgentCommand {
   readonly flags: Flags
-  /** Resolves to the exit code. Aborted when the pod is asked to end. */
+  /** Resolves to the exit code. The signal aborts when the pod is terminated. */
   run(call: AgentCall): Promise<number>
 }
 
@@ -23,11 +23,11 @@ interface Entry {
 
 const commands: Readonly<Record<string, Entry>> = {
   fetch: {
-    help: 'bring a model from an object store or the web into a directory',
+    help: 'download a model from an object store or the web into a directory',
     load: async () => (await import('./fetch/command.ts')).fetchCommand,
   },
   router: {
-    help: 'keep HAProxy in line with the route of a model, and tell what went through',
+    help: 'configure HAProxy by the route of a model, and report its traffic',
     load: async () => (await import('./router/command.ts')).routerCommand,
   },
 }
@@ -40,7 +40,7 @@ export const agentHelp = Object.entries(commands)
 export async function runAgent([name, ...args]: readonly string[], call: Omit<AgentCall, 'flags'>): Promise<number> {
   const entry = name === undefined || !Object.hasOwn(commands, name) ? undefined : commands[name]
   if (entry === undefined) {
-    throw new UsageError(`'agent' is followed by one of: ${Object.keys(commands).join(', ')}`)
+    throw new UsageError(`unknown agent command: use one of ${Object.keys(commands).join(', ')}`)
   }
   const command = await entry.load()
   if (args.includes('--help') || args.includes('-h')) {

@@ -1,4 +1,4 @@
-/** Affinity as pods have it, without the parts that reach into other places of the cluster. */
+/** Affinity as in a PodSpec, without the fields that select other namespaces. */
 
 import { type Infer, int32, list, mapOf, object, optional, strEnum, text } from './schema.ts'
 
@@ -15,10 +15,10 @@ const expressions = <const O extends string>(operators: readonly O[]) =>
   list(
     object(
       {
-        key: labelKey('Key of the label.'),
-        operator: strEnum(operators, { description: 'How the label relates to the values.' }),
+        key: labelKey('Label key.'),
+        operator: strEnum(operators, { description: 'Relation of the label to the values.' }),
         values: optional(
-          list(labelValue('A value.'), {
+          list(labelValue('A label value.'), {
             description: 'Values to compare with.',
             maxItems: 64,
             examples: [['a', 'b']],
@@ -28,17 +28,17 @@ const expressions = <const O extends string>(operators: readonly O[]) =>
       { description: 'A requirement on one label.' },
     ),
     {
-      description: 'Requirements that all have to hold.',
+      description: 'Label requirements. All must match.',
       maxItems: 32,
       examples: [[{ key: 'topology.kubernetes.io/zone', operator: 'In', values: ['a'] }]],
     },
   )
 
-const weight = int32({ description: 'How much it counts.', minimum: 1, maximum: 100 })
+const weight = int32({ description: 'Weight of the preference.', minimum: 1, maximum: 100 })
 
 const nodeTerm = object(
   { matchExpressions: expressions(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']) },
-  { description: 'A kind of node.' },
+  { description: 'A node selector term.' },
 )
 
 const nodeAffinity = object(
@@ -47,22 +47,22 @@ const nodeAffinity = object(
       object(
         {
           nodeSelectorTerms: list(nodeTerm, {
-            description: 'Kinds of nodes; one of them has to fit.',
+            description: 'Node selector terms. At least one must match.',
             minItems: 1,
             maxItems: 16,
           }),
         },
-        { description: 'Nodes that the pods may run on.' },
+        { description: 'Required node labels.' },
       ),
     ),
     preferredDuringSchedulingIgnoredDuringExecution: optional(
-      list(object({ weight, preference: nodeTerm }, { description: 'A wish.' }), {
-        description: 'Nodes that the pods should rather run on.',
+      list(object({ weight, preference: nodeTerm }, { description: 'A preferred node selector term.' }), {
+        description: 'Preferred node labels.',
         maxItems: 16,
       }),
     ),
   },
-  { description: 'Nodes, by their labels.' },
+  { description: 'Node affinity of the pods.' },
 )
 
 const podTerm = object(
@@ -70,30 +70,30 @@ const podTerm = object(
     labelSelector: object(
       {
         matchLabels: optional(
-          mapOf(labelValue('The value.'), {
-            description: 'Labels that the other pods have.',
+          mapOf(labelValue('Value of the label.'), {
+            description: 'Labels of the other pods.',
             maxProperties: 32,
             examples: [{ app: 'cache' }],
           }),
         ),
         matchExpressions: optional(expressions(['In', 'NotIn', 'Exists', 'DoesNotExist'])),
       },
-      { description: 'Which other pods; they are looked for beside the job.' },
+      { description: 'Selects pods in the same namespace.' },
     ),
-    topologyKey: labelKey('Label of nodes that says what counts as near.'),
+    topologyKey: labelKey('Node label that defines the topology domain.'),
   },
-  { description: 'Other pods, and what counts as near them.' },
+  { description: 'A pod affinity term.' },
 )
 
 const podAffinity = (description: string) =>
   object(
     {
       requiredDuringSchedulingIgnoredDuringExecution: optional(
-        list(podTerm, { description: 'Has to hold.', maxItems: 16 }),
+        list(podTerm, { description: 'Required terms.', maxItems: 16 }),
       ),
       preferredDuringSchedulingIgnoredDuringExecution: optional(
-        list(object({ weight, podAffinityTerm: podTerm }, { description: 'A wish.' }), {
-          description: 'Should hold.',
+        list(object({ weight, podAffinityTerm: podTerm }, { description: 'A preferred pod affinity term.' }), {
+          description: 'Preferred terms.',
           maxItems: 16,
         }),
       ),
@@ -104,10 +104,10 @@ const podAffinity = (description: string) =>
 export const affinity = object(
   {
     nodeAffinity: optional(nodeAffinity),
-    podAffinity: optional(podAffinity('Pods to be near to.')),
-    podAntiAffinity: optional(podAffinity('Pods to keep away from.')),
+    podAffinity: optional(podAffinity('Pods to be scheduled near to.')),
+    podAntiAffinity: optional(podAffinity('Pods to be scheduled away from.')),
   },
-  { description: 'Where the pods go, as in the spec of a pod.' },
+  { description: 'Affinity of the pods, as in a PodSpec.' },
 )
 
 export type Affinity = Infer<typeof affinity>

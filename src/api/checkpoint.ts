@@ -1,4 +1,4 @@
-/** Checkpoints of a TrainingJob: whether, how often, and where to. */
+/** Checkpoint settings of a TrainingJob. */
 
 import {
   cel,
@@ -17,14 +17,14 @@ import {
 const storage = object(
   {
     type: strEnum(['pvc', 's3', 'gcs'], {
-      description: 'What keeps the checkpoints: a PersistentVolumeClaim, or a bucket.',
+      description: 'Storage type: a PersistentVolumeClaim, or a bucket in S3 or Cloud Storage.',
       default: 'pvc',
     }),
     path: optional(
       text({
         description:
-          'Where the checkpoints go: for `pvc` the directory at which the volume is mounted (`/checkpoints` if absent), ' +
-          'for `s3` and `gcs` the URI of a prefix in the bucket.',
+          'Location of the checkpoints. For `pvc`, the mount path of the volume; defaults to `/checkpoints`. ' +
+          'For `s3` and `gcs`, the URI of a prefix in the bucket.',
         minLength: 1,
         maxLength: 1024,
         rules: [staysInside('checkpoint.storage.path')],
@@ -32,12 +32,12 @@ const storage = object(
       }),
     ),
     size: quantity({
-      description: 'Size of the PersistentVolumeClaim that is created for `pvc`.',
+      description: 'Size of the PersistentVolumeClaim to create for `pvc`.',
       default: '100Gi',
     }),
     storageClass: optional(
       text({
-        description: "StorageClass of that claim; the cluster's default class if absent.",
+        description: 'StorageClass of the claim. Defaults to the default class of the cluster.',
         maxLength: 253,
         pattern: DNS_SUBDOMAIN,
         examples: ['standard'],
@@ -45,7 +45,7 @@ const storage = object(
     ),
   },
   {
-    description: 'Where checkpoints are kept.',
+    description: 'Storage for checkpoints.',
     default: {},
     rules: [
       cel(
@@ -60,7 +60,7 @@ const storage = object(
       ),
       cel(
         `self.type != 'pvc' || !has(self.path) || self.path.startsWith('/')`,
-        'checkpoint.storage.path must be an absolute directory when storage.type is pvc: write /checkpoints, or set storage.type',
+        'checkpoint.storage.path must be an absolute path when storage.type is pvc: write /checkpoints, or change storage.type',
         { fieldPath: '.path' },
       ),
     ],
@@ -69,15 +69,19 @@ const storage = object(
 
 export const checkpoint = object(
   {
-    enabled: flag({ description: 'Keep checkpoints, and resume from the latest after a failure.', default: true }),
-    frequency: int32({ description: 'Save a checkpoint every this many epochs.', minimum: 1, default: 1 }),
+    enabled: flag({
+      description: 'Whether to save checkpoints and resume from the latest one after a restart.',
+      default: true,
+    }),
+    frequency: int32({ description: 'Number of epochs between checkpoints.', minimum: 1, default: 1 }),
     deleteOnCompletion: flag({
-      description: 'Delete the checkpoints together with the job. Nothing else ever deletes them.',
+      description:
+        'Whether to delete the checkpoints together with the job. Otherwise the operator never deletes them.',
       default: false,
     }),
     storage,
   },
-  { description: 'How the training saves its progress, so that a failure costs minutes and not days.', default: {} },
+  { description: 'Checkpointing of the training.', default: {} },
 )
 
 export type Checkpoint = Infer<typeof checkpoint>

@@ -1,24 +1,30 @@
-/** Compute resources of one container: what it asks for and what it may use at most. */
+/** Compute resources of a container: requests and limits. */
 
 import { cel, type Infer, mapOf, object, optional, quantity } from './schema.ts'
 
 const MAX_RESOURCES = 16
 
 const amounts = (description: string, examples: readonly unknown[]) =>
-  mapOf(quantity({ description: 'An amount, e.g. `500m` of a CPU, `2Gi` of memory or `1` GPU.' }), {
+  mapOf(quantity({ description: 'A quantity, such as `500m` of CPU, `2Gi` of memory or `1` GPU.' }), {
     description,
     examples,
     maxProperties: MAX_RESOURCES,
   })
 
+/**
+ * Skips quantities with a huge exponent. The pattern rejects them, but the rule is evaluated nevertheless, and the CEL
+ * function `quantity` does not return for such an exponent.
+ */
+const isHuge = (amount: string): string => `string(${amount}).matches('[eE][+-]?[0-9]{4}')`
+
 export const computeResources = (description: string) =>
   object(
     {
       requests: optional(
-        amounts('What is set aside for the container, by resource name.', [{ cpu: '1', memory: '2Gi' }]),
+        amounts('Resources reserved for the container, by resource name.', [{ cpu: '1', memory: '2Gi' }]),
       ),
       limits: optional(
-        amounts('What the container may use at most, by resource name. GPUs go here.', [
+        amounts('Maximum resources of the container, by resource name. Set GPUs here.', [
           { cpu: '2', memory: '4Gi', 'nvidia.com/gpu': '1' },
         ]),
       ),
@@ -28,6 +34,7 @@ export const computeResources = (description: string) =>
       rules: [
         cel(
           '!has(self.requests) || !has(self.limits) || self.requests.all(name, !(name in self.limits) || ' +
+            `${isHuge('self.requests[name]')} || ${isHuge('self.limits[name]')} || ` +
             'quantity(string(self.requests[name])).compareTo(quantity(string(self.limits[name]))) <= 0)',
           'resources.requests must not exceed resources.limits: lower the request or raise the limit of the same resource',
           { fieldPath: '.requests' },

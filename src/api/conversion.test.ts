@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { arbitraryOf } from '../../test/arbitrary.ts'
-import { HIDDEN_FIELDS, phaseOfState, stateOfPhase, toV1, toV1alpha1 } from './conversion.ts'
+import { arbitraryOf } from '../../test/random/arbitrary.ts'
+import { phaseOfState, stateOfPhase } from './alpha-view.ts'
+import { HIDDEN_FIELDS, toV1, toV1alpha1 } from './conversion.ts'
 import { withDefaults } from './defaults.ts'
 import { compact } from './json.ts'
 import type { KindVersion } from './kind.ts'
@@ -132,6 +133,18 @@ test('every phase and state has a counterpart, and a phase survives the detour',
   for (const [phase, state] of Object.entries(stateOfPhase)) assert.equal(phaseOfState[state], phase)
 })
 
+test('every phase follows the life of a job: what has started stays so until it ends or is suspended', () => {
+  const life = ['Pending', 'Initializing', 'Running', 'Restarting', 'Completed'] as const
+  const order = ['Pending', 'Running', 'Succeeded']
+  const places = life.map((state) => order.indexOf(phaseOfState[state]))
+  assert.deepEqual(
+    places,
+    places.toSorted((one, other) => one - other),
+  )
+  assert.equal(phaseOfState.Restarting, phaseOfState.Running)
+  for (const state of ['Suspending', 'Suspended'] as const) assert.equal(phaseOfState[state], 'Pending')
+})
+
 const mnist: AlphaTrainingJob = {
   apiVersion: 'ml.example.com/v1alpha1',
   kind: 'TrainingJob',
@@ -200,3 +213,56 @@ test('a state that v1alpha1 cannot name comes back unless the phase has moved on
   assert.equal(toV1(alpha).status?.state, 'Restarting')
   assert.deepEqual(toV1({ ...alpha, status: { phase: 'Failed' } }).status, { state: 'Failed', progress: '45%' })
 })
+
+/** Forged annotations of about `size` bytes, each with one edit that cannot be made, so that they are not taken as a whole. */
+const forgeries: Readonly<Record<string, (size: number) => string>> = {
+  'unknown fields': (size) => annotationOf(size, (i) => [`/spec/x${i}`, 1]),
+  'unknown fields of a field that shows in part': (size) => annotationOf(size, (i) => [`/spec/checkpoint/x${i}`, 1]),
+  'a field that shows': (size) => annotationOf(size, (i) => [`/spec/hyperparameters/x${i}`, i]),
+  'a map': (size) => annotationOf(size, (i) => [`/spec/scheduling/nodeSelector/x${i}`, 'a']),
+  'long pointers': (size) => annotationOf(size, (i) => [`/spec/x${i}${'/a'.repeat(10)}${'x'.repeat(size / 2_200)}`, 1]),
+  'one endless pointer': (size) => `{"/spec/numWorkers":0,"/spec${'/a'.repeat(size / 2)}":1}`,
+  'as many fields as are read': (size) => annotationOf(size, (i) => [`/spec/x${i}`, 'x'.repeat(size / 2_000)]),
+  'deep nesting': (size) => `{"/spec/numWorkers":0,"/spec/x":${'['.repeat(size / 2)}${']'.repeat(size / 2)}}`,
+  prototypes: (size) => annotationOf(size, (i) => [`/spec/__proto__/x${i}`, 1]),
+  'one long key': (size) => `{"/spec/numWorkers":0,"/spec/${'x'.repeat(size)}":1}`,
+}
+
+function annotationOf(size: number, edit: (i: number) => readonly [string, unknown]): string {
+  const made: string[] = ['"/spec/numWorkers":0']
+  let length = made.join().length
+  for (let i = 0; length < size; i++) {
+    const [at, value] = edit(i)
+    const text = `${JSON.stringify(at)}:${JSON.stringify(value)}`
+    made.push(text)
+    length += text.length + 1
+  }
+  return `{${made.join(',')}}`
+}
+
+const jobWith = (annotation: string): AlphaTrainingJob => ({
+  ...mnist,
+  metadata: { ...mnist.metadata, annotations: { [HIDDEN_FIELDS]: annotation } },
+})
+
+/** Milliseconds of processor time for one conversion, the best of some tries. */
+function cost(work: () => unknown): number {
+  const tries = Array.from({ length: 8 }, () => {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000
+  })
+  return Math.min(...tries)
+}
+
+for (const [what, forge] of Object.entries(forgeries)) {
+  test(`an annotation of 256 KiB with ${what} costs less than 100 ms`, () => {
+    const job = jobWith(forge(256 * 1024))
+    const stored = toV1(job)
+    for (const ms of [cost(() => toV1(job)), cost(() => JSON.stringify(toV1alpha1(stored)))])
+      assert.ok(ms < 100, `${ms} ms`)
+    assert.deepEqual(toV1alpha1(toV1(job)).spec, mnist.spec)
+    assert.equal(Object.hasOwn(Object.prototype, 'x0'), false)
+  })
+}

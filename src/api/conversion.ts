@@ -1,195 +1,169 @@
 /**
- * TrainingJob v1alpha1 ↔ v1 without loss.
+ * Lossless conversion of TrainingJob between v1alpha1 and v1.
  *
- * v1 can say everything v1alpha1 can, so v1alpha1 is a *view* of v1: `view` shows what of a v1 job v1alpha1 has words
- * for, `draft` is the plainest v1 job with a given view. What a view hides travels with the v1alpha1 object in an
- * annotation, as the edits that lead from the draft back to the original. On the way back an edit is made only if
- * the view stays exactly what the v1alpha1 client wrote, so a change made there always wins.
+ * v1 has a field for everything in v1alpha1, so v1alpha1 is a *view* of v1. The v1 fields that the view hides are stored
+ * in an annotation of the v1alpha1 object, as edits from the minimal v1 job with that view to the original. On the way
+ * back, an edit is applied only if the view stays equal to what the v1alpha1 client wrote, so changes by the client win.
  *
- * Guarantees, for any objects: toV1(toV1alpha1(job)) equals job; toV1alpha1(toV1(alpha)) equals alpha, if the
- * annotation in it is one that we wrote; an annotation that others wrote can neither change what the client
- * sees nor produce a job that does not fit the v1 schema.
+ * Guarantees, for all objects:
+ * - toV1(toV1alpha1(job)) equals job.
+ * - toV1alpha1(toV1(alpha)) equals alpha, if the annotation was written by toV1alpha1.
+ * - An annotation from another source can neither change the view nor produce a job that violates the v1 schema.
  */
 
+import type { TSchema } from 'typebox'
+import { type Body, shownFields, toAlphaBody, toMinimalV1Body } from './alpha-view.ts'
 import { withDefaults } from './defaults.ts'
-import { diff, edited, type Edits } from './edits.ts'
-import { compact, isJsonObject, type JsonObject, sameJson } from './json.ts'
-import type { AlphaTrainingJob, TrainingJobPhase } from './trainingjob.v1alpha1.ts'
-import { MAX_ALPHA_WORKERS } from './trainingjob.v1alpha1.ts'
+import { applyEdits, diff, type Edits, formatEdits, parseEdits, splitPointer } from './edits.ts'
+import { compact, isJsonObject, type JsonObject, own, sameJson } from './json.ts'
+import { plain } from './structural.ts'
 import { type TrainingJob, trainingJobV1 } from './trainingjob.v1.ts'
-import type { TrainingJobState } from './training-status.ts'
+import type { AlphaTrainingJob } from './trainingjob.v1alpha1.ts'
 import { fits } from './validity.ts'
 
-/** Holds, on a v1alpha1 object, what only v1 has words for: JSON pointer → value, `null` for what is absent. */
+/** Annotation of a v1alpha1 object with the fields that only v1 has: JSON pointer → value, `null` for a removed field. */
 export const HIDDEN_FIELDS = 'ml.example.com/v1-fields'
 
-/** State (v1) and phase (v1alpha1) are two names for one thing; v1 tells more apart. */
-export const phaseOfState: Readonly<Record<TrainingJobState, TrainingJobPhase>> = {
-  Pending: 'Pending',
-  Initializing: 'Pending',
-  Suspending: 'Pending',
-  Suspended: 'Pending',
-  Running: 'Running',
-  Restarting: 'Running',
-  Completed: 'Succeeded',
-  Failed: 'Failed',
-}
-
-export const stateOfPhase: Readonly<Record<TrainingJobPhase, TrainingJobState>> = {
-  Pending: 'Pending',
-  Running: 'Running',
-  Succeeded: 'Completed',
-  Failed: 'Failed',
-}
-
-/** The part of an object that conversion changes. Either half may be missing while the server merges changes. */
-interface Body {
-  readonly spec?: JsonObject
-  readonly status?: JsonObject
-}
-
 export function toV1(alpha: AlphaTrainingJob): TrainingJob {
-  const { [HIDDEN_FIELDS]: hidden, ...annotations } = alpha.metadata.annotations ?? {}
-  const seen = bodyOf(alpha)
-  const body = refined(defaulted(seen), unlessScaled(parseEdits(hidden), seen), seen)
-  return assembled(alpha, 'v1', body, annotations) as TrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- the server validates, and drafts fit the schema
+  const { [HIDDEN_FIELDS]: annotation, ...annotations } = getAnnotations(alpha)
+  const seen = getBody(alpha)
+  const edits = dropElasticIfScaled(parseHiddenFields(annotation), seen)
+  const body = applyFaithfulEdits(buildDefaultedBody(seen), edits, seen)
+  return assemble(alpha, 'v1', body, annotations) as TrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- the API server validates, and the body satisfies the schema
 }
 
 export function toV1alpha1(job: TrainingJob): AlphaTrainingJob {
-  const body = bodyOf(job)
-  const seen = view(body)
-  const hidden = { ...diff({ ...defaulted(seen) }, { ...body }), ...fixedSize(body) }
-  const annotations = { ...job.metadata.annotations }
-  if (Object.keys(hidden).length > 0) annotations[HIDDEN_FIELDS] = JSON.stringify(hidden)
-  return assembled(job, 'v1alpha1', seen, annotations) as AlphaTrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- a view has the fields of v1alpha1 only
+  const body = getBody(job)
+  const seen = toAlphaBody(body)
+  const hidden = [...diff({ ...buildDefaultedBody(seen) }, { ...body }), ...recordFixedSize(body)]
+  const annotations = { ...getAnnotations(job) }
+  if (hidden.length > 0) annotations[HIDDEN_FIELDS] = formatEdits(hidden)
+  return assemble(job, 'v1alpha1', seen, annotations) as AlphaTrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- a view has the fields of v1alpha1 only
 }
 
-/** The draft of a view, with those v1 defaults that do not show. */
-function defaulted(seen: Body): Body {
-  const plainest = draft(seen)
-  if (plainest.spec === undefined) return plainest
-  const filled = { ...plainest, spec: withDefaults(trainingJobV1.spec, plainest.spec) }
-  return refined(plainest, diff({ ...plainest }, filled), seen)
+/** Ignores an annotation that is invalid or not ours, so that the job stays readable. */
+function parseHiddenFields(annotation: unknown): Edits {
+  return parseEdits(annotation).filter(([at]) => at.startsWith('/spec/') || at.startsWith('/status/'))
 }
 
-/** `body` with all edits that leave the view as it is: usually every one of them, so they are tried together first. */
-function refined(body: Body, edits: Edits, seen: Body): Body {
-  const all = edited({ ...body }, edits)
+/** Builds the smallest v1 job with the view, with those v1 defaults that do not change the view. */
+function buildDefaultedBody(seen: Body): Body {
+  const minimal = toMinimalV1Body(seen)
+  if (minimal.spec === undefined) return minimal
+  const filled = { ...minimal, spec: withDefaults(trainingJobV1.spec, minimal.spec) }
+  return applyFaithfulEdits(minimal, diff({ ...minimal }, filled), seen)
+}
+
+/** Applies the edits that leave the view unchanged. Usually these are all edits, so all are tried together first. */
+function applyFaithfulEdits(body: Body, edits: Edits, seen: Body): Body {
+  const all = applyEdits({ ...body }, edits)
   if (isFaithful(all, seen)) return all
-  return Object.entries(edits).reduce<Body>((result, [at, value]) => {
-    const next = edited({ ...result }, { [at]: value })
-    return isFaithful(next, seen) ? next : result
-  }, body)
+  const byField = Map.groupBy(edits, ([at]) => truncateToField(at))
+  const kept = [...byField].flatMap(([at, group]) => selectFaithfulEdits(body, at, group))
+  return applyEdits({ ...body }, kept)
+}
+
+/** Returns `/spec/name` for `/spec/name/and/more`. */
+function truncateToField(at: string): string {
+  const end = at.indexOf('/', at.indexOf('/', 1) + 1)
+  return end === -1 ? at : at.slice(0, end)
 }
 
 function isFaithful(body: Body, seen: Body): boolean {
   return (
-    sameJson(view(body), seen) &&
+    sameJson(toAlphaBody(body), seen) &&
     (body.spec === undefined || (fits(trainingJobV1.spec, body.spec) && hasRoom(body.spec))) &&
     (body.status === undefined || fits(trainingJobV1.status, body.status))
   )
 }
 
-/** The workers that a client sees and the bounds it does not see have to agree. */
+/** Whether the visible number of workers is within the hidden elastic bounds. */
 function hasRoom({ elastic, numWorkers }: JsonObject): boolean {
   if (!isJsonObject(elastic) || typeof numWorkers !== 'number') return true
-  return Number(elastic['minWorkers'] ?? 1) <= numWorkers && numWorkers <= Number(elastic['maxWorkers'])
+  const { minWorkers = 1, maxWorkers } = elastic
+  return (
+    typeof minWorkers === 'number' &&
+    typeof maxWorkers === 'number' &&
+    minWorkers <= numWorkers &&
+    numWorkers <= maxWorkers
+  )
+}
+
+/** Maximum number of edits of a field that are tried one by one. No job that we convert has more in such a field. */
+const MAX_TRIES = 64
+
+/** Returns the edits of the field at `at` that leave the view unchanged. Compares that field only, to keep each try cheap. */
+function selectFaithfulEdits(body: Body, at: string, edits: Edits): Edits {
+  if (shownFields.has(at)) return []
+  const field = getField(body, at)
+  if (field.schema === undefined) return body[field.section] === undefined ? [] : edits
+  if (isFaithfulField(field, edits)) return edits
+  if (edits.length > MAX_TRIES) return []
+  return edits.reduce<Edits>((kept, edit) => (isFaithfulField(field, [...kept, edit]) ? [...kept, edit] : kept), [])
+}
+
+/** A field, and a body that contains only this field. */
+interface Field {
+  readonly section: 'spec' | 'status'
+  readonly name: string
+  /** Undefined for a field that this release does not know, for example with a newer CRD. Such a field is never visible. */
+  readonly schema: TSchema | undefined
+  readonly body: Body
+}
+
+function getField(body: Body, at: string): Field {
+  const [section, name = ''] = splitPointer(at)
+  if (section !== 'spec' && section !== 'status') throw new Error(`${at} is neither in spec nor in status`)
+  const whole = body[section]
+  const { numWorkers } = body.spec ?? {}
+  const alone = whole && compact({ [name]: own(whole, name), ...(name === 'elastic' && { numWorkers }) })
+  const schemas: Readonly<Record<string, TSchema>> = trainingJobV1[section].properties
+  const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined
+  return { section, name, schema, body: compact({ [section]: alone }) }
+}
+
+function isFaithfulField({ section, name, schema = {}, body }: Field, edits: Edits): boolean {
+  const after: Body = applyEdits({ ...body }, edits)
+  const value = own(after[section] ?? {}, name)
+  return (
+    sameJson(toAlphaBody(after), toAlphaBody(body)) &&
+    (value === undefined ? !required[section].has(name) : fits(schema, value)) &&
+    hasRoom(after.spec ?? {})
+  )
+}
+
+const required = {
+  spec: new Set(plain(trainingJobV1.spec).required),
+  status: new Set(plain(trainingJobV1.status).required),
 }
 
 const SIZE = '/spec/numWorkers'
 
-/** The size of a job that may not change it: kept, though it shows, to tell later whether somebody did. */
-function fixedSize({ spec }: Body): Edits {
+/** Records the number of workers of a job that may not change it, although it is visible, to detect a change by the client. */
+function recordFixedSize({ spec }: Body): Edits {
   const isFixed = spec !== undefined && spec['elastic'] === undefined && spec['suspend'] !== true
-  return isFixed && typeof spec['numWorkers'] === 'number' ? { [SIZE]: spec['numWorkers'] } : {}
+  return isFixed && typeof spec['numWorkers'] === 'number' ? [[SIZE, spec['numWorkers']]] : []
 }
 
-/** A v1alpha1 client may scale any job. One that was not elastic becomes so, as if it had been created there. */
-function unlessScaled(edits: Edits, { spec }: Body): Edits {
-  if (edits[SIZE] === undefined || edits[SIZE] === spec?.['workers']) return edits
-  const { '/spec/elastic': _fixed, ...others } = edits
-  return others
+/** A v1alpha1 client may scale any job. A job that was not elastic becomes elastic, as if it was created in v1alpha1. */
+function dropElasticIfScaled(edits: Edits, { spec }: Body): Edits {
+  const [, size] = edits.find(([at]) => at === SIZE) ?? []
+  if (size === undefined || size === spec?.['workers']) return edits
+  return edits.filter(([at]) => at !== '/spec/elastic')
 }
 
-/** Fields that both versions have, under the same name and with the same meaning. */
-const sharedSpec = [
-  'framework',
-  'image',
-  'command',
-  'args',
-  'hyperparameters',
-  'dataVolume',
-  'resources',
-  'restartPolicy',
-]
-const sharedStatus = ['startTime', 'completionTime', 'workerStatuses', 'observedGeneration', 'conditions']
-
-/** What v1alpha1 shows of a v1 job. */
-function view({ spec, status }: Body): Body {
-  return compact({
-    spec: spec && {
-      ...pick(spec, sharedSpec),
-      ...compact({ workers: spec['numWorkers'], gpuPerWorker: spec['gpusPerWorker'] }),
-      ...viewOfCheckpoint(spec['checkpoint']),
-    },
-    status: status && {
-      ...pick(status, sharedStatus),
-      ...compact({ phase: translated(phaseOfState, status['state']) }),
-    },
-  })
-}
-
-/** Only a directory on a volume has a name in v1alpha1. */
-function viewOfCheckpoint(checkpoint: unknown): JsonObject {
-  if (!isJsonObject(checkpoint)) return {}
-  const storage = isJsonObject(checkpoint['storage']) ? checkpoint['storage'] : {}
-  const isDirectory = checkpoint['enabled'] !== false && (storage['type'] ?? 'pvc') === 'pvc'
-  return compact({
-    checkpointInterval: checkpoint['frequency'],
-    checkpointDir: isDirectory ? storage['path'] : undefined,
-  })
-}
-
-/** The plainest v1 job that looks like this. The number of workers of a v1alpha1 job may always change: it is elastic. */
-function draft({ spec, status }: Body): Body {
-  return compact({
-    spec: spec && {
-      ...pick(spec, sharedSpec),
-      ...compact({ numWorkers: spec['workers'], gpusPerWorker: spec['gpuPerWorker'] }),
-      elastic: { minWorkers: 1, maxWorkers: Math.max(MAX_ALPHA_WORKERS, Number(spec['workers']) || 1) },
-      checkpoint: draftOfCheckpoint(spec),
-    },
-    status: status && {
-      ...pick(status, sharedStatus),
-      ...compact({ state: translated(stateOfPhase, status['phase']) }),
-    },
-  })
-}
-
-function draftOfCheckpoint({ checkpointDir, checkpointInterval }: JsonObject): JsonObject {
-  return compact({
-    enabled: checkpointDir !== undefined,
-    frequency: checkpointInterval,
-    storage: checkpointDir === undefined ? undefined : { type: 'pvc', path: checkpointDir },
-  })
-}
-
-function translated(table: Readonly<Record<string, string>>, word: unknown): string | undefined {
-  return typeof word === 'string' ? table[word] : undefined
-}
-
-function pick(object: JsonObject, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.filter((name) => object[name] !== undefined).map((name) => [name, object[name]]))
-}
-
-function bodyOf(object: { readonly spec?: unknown; readonly status?: unknown }): Body {
+function getBody(object: { readonly spec?: unknown; readonly status?: unknown }): Body {
   return compact({
     spec: isJsonObject(object.spec) ? object.spec : undefined,
     status: isJsonObject(object.status) ? object.status : undefined,
   })
 }
 
-function assembled(
+function getAnnotations({ metadata }: AlphaTrainingJob | TrainingJob): Readonly<Record<string, string>> {
+  return isJsonObject(metadata.annotations) ? metadata.annotations : {}
+}
+
+function assemble(
   object: AlphaTrainingJob | TrainingJob,
   version: string,
   body: Body,
@@ -202,20 +176,5 @@ function assembled(
     apiVersion: `ml.example.com/${version}`,
     metadata: isBare ? metadata : { ...metadata, annotations },
     ...body,
-  }
-}
-
-/** What is not ours, or no longer readable, hides nothing. */
-function parseEdits(annotation: string | undefined): Edits {
-  try {
-    const edits: unknown = JSON.parse(annotation ?? '{}')
-    if (!isJsonObject(edits)) return {}
-    return Object.fromEntries(
-      Object.entries(edits).flatMap(([at, value]) =>
-        value !== undefined && /^\/(spec|status)\//.test(at) ? [[at, value]] : [],
-      ),
-    )
-  } catch {
-    return {}
   }
 }

@@ -1,4 +1,4 @@
-/** The API conventions, checked on every node of every definition; and that the committed files are up to date. */
+/** Checks every node of every CRD against the Kubernetes API conventions. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,6 +6,7 @@ import { customResourceDefinition, objectSchema } from './crd.ts'
 import { crdName } from './kind.ts'
 import { CATEGORY, kinds } from './kinds.ts'
 import { type JsonSchema, structural } from './structural.ts'
+import { trainingJobV1 } from './trainingjob.v1.ts'
 
 interface Node {
   readonly path: string
@@ -52,17 +53,17 @@ check('every node has a type', (node) => {
   return schema.type === undefined && !schema['x-kubernetes-int-or-string'] && !mayBeAnything(node)
 })
 
-check('every node is described, in a sentence', (node) => {
+check('every node has a description that ends with a period', (node) => {
   return !isMetadata(node) && !/^[^\s].*[.…]$/s.test(node.schema.description ?? '')
 })
 
-check('every list says how it is merged, and how long it may get', ({ schema }) => {
+check('every list has a list type and a maximum length', ({ schema }) => {
   const { type, maxItems, 'x-kubernetes-list-type': listType, 'x-kubernetes-list-map-keys': keys } = schema
   if (type !== 'array') return false
   return maxItems === undefined || listType === undefined || (listType === 'map') !== (keys !== undefined)
 })
 
-check('the key of a merged list is a required, or defaulted, scalar of its entries', ({ schema }) => {
+check('keys of list maps are required or defaulted scalars', ({ schema }) => {
   const entry = schema.items
   return (schema['x-kubernetes-list-map-keys'] ?? []).some((key) => {
     const property = entry?.properties?.[key]
@@ -71,40 +72,43 @@ check('the key of a merged list is a required, or defaulted, scalar of its entri
   })
 })
 
-check('an object has either properties or free keys, not both', ({ schema }) => {
+check('objects have either properties or arbitrary keys, not both', ({ schema }) => {
   return schema.properties !== undefined && schema.additionalProperties !== undefined
 })
 
-check('only one place takes anything: hyperparameters', (node) => {
+check('only hyperparameters preserve unknown fields', (node) => {
   return mayBeAnything(node) && !/\.spec\.hyperparameters(\.learningRate)?$/.test(node.path)
 })
 
 const floats = /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization)$/
-check('floating point stays in measurements', ({ path, schema }) => schema.type === 'number' && !floats.test(path))
+check(
+  'only measurements are floating-point numbers',
+  ({ path, schema }) => schema.type === 'number' && !floats.test(path),
+)
 
-check('every number says its width', ({ schema }) => {
+check('every number has a format', ({ schema }) => {
   if (schema.type === 'integer') return schema.format !== 'int32' && schema.format !== 'int64'
   return schema.type === 'number' && schema.format !== 'double'
 })
 
-check('numbers in a spec have a lower limit', ({ path, schema }) => {
+check('integers in a spec have a minimum', ({ path, schema }) => {
   return path.includes('.spec.') && schema.type === 'integer' && schema.minimum === undefined
 })
 
-check('text that a rule reads has a longest length', ({ schema }) => {
+check('strings with rules have a maximum length', ({ schema }) => {
   return schema.type === 'string' && schema['x-kubernetes-validations'] !== undefined && schema.maxLength === undefined
 })
 
-check('a map that a rule walks has a largest size', ({ path, schema }) => {
+check('maps with rules have a maximum size', ({ path, schema }) => {
   return /resources\.(requests|limits)$/.test(path) && schema.type === 'object' && schema.maxProperties === undefined
 })
 
 const foreign = ['const', '$ref', 'patternProperties', 'propertyNames', 'uniqueItems', 'examples', '~kind', 'nullable']
-check('nothing that the API server refuses or ignores', ({ schema }) => {
+check('no keyword that the API server rejects or ignores', ({ schema }) => {
   return foreign.some((keyword) => keyword in schema)
 })
 
-check('a default fits its own limits and is never also required', ({ schema }) => {
+check('fields with a default are not required', ({ schema }) => {
   return (schema.required ?? []).some((name) => schema.properties?.[name]?.default !== undefined)
 })
 
@@ -115,15 +119,17 @@ check('names are camelCase', ({ path }) => {
 
 check('no reference leaves the namespace', ({ path }) => /namespace/i.test(path.slice(path.indexOf('/v1'))))
 
-check('every rule has a message that says what to do', ({ schema }) => {
+check('every rule has a message with the field and the fix', ({ schema }) => {
   return (schema['x-kubernetes-validations'] ?? []).some(({ message }) => !/^[\w[\]. ]+ .*: /.test(message))
 })
 
-test('every definition is in the category, has a status, and one stored version', () => {
+test('every CRD is in the category and has a status and one storage version', () => {
   for (const kind of kinds) {
     const { spec } = customResourceDefinition(kind)
     assert.deepEqual(Object(spec['names']).categories, [CATEGORY])
     assert.equal(kind.versions.filter(({ storage }) => storage).length, 1)
+    for (const { subresources } of spec['versions'] as { readonly subresources: object }[])
+      assert.ok('status' in subresources, `${kind.kind}: the status is not a subresource`)
     for (const version of kind.versions) {
       assert.ok('conditions' in version.status.properties)
       assert.ok('observedGeneration' in version.status.properties)
@@ -136,4 +142,9 @@ test('short names are unique over all kinds', () => {
   const names = kinds.flatMap(({ shortNames }) => shortNames)
   assert.deepEqual([...new Set(names)], names)
   assert.deepEqual(names, ['tj', 'md', 'ms'])
+})
+
+test('a running TrainingJob shows a time that counts up without writes', () => {
+  const started = trainingJobV1.columns.find(({ name }) => name === 'Started')
+  assert.deepEqual([started?.type, started?.jsonPath], ['date', '.status.startTime'])
 })

@@ -1,4 +1,4 @@
-/** From a kind to its CustomResourceDefinition. */
+/** Generates the CustomResourceDefinition of a kind. */
 
 import type { TObject } from 'typebox'
 import type { KubeObject } from '../kube/object.ts'
@@ -7,7 +7,7 @@ import { CATEGORY } from './kinds.ts'
 import { DNS_LABEL } from './schema.ts'
 import { type JsonSchema, structural } from './structural.ts'
 
-/** Where the API server reaches the conversion webhook unless an installation says otherwise. */
+/** Default address of the conversion webhook. */
 export const CONVERSION_SERVICE = {
   namespace: 'ml-operator-system',
   name: 'ml-operator-webhook',
@@ -42,7 +42,7 @@ export function customResourceDefinition(kind: Kind): CustomResourceDefinition {
   }
 }
 
-/** No CA bundle here: the operator makes its own authority and keeps the bundle current. */
+/** Has no CA bundle: the operator creates its own certificate authority and sets the bundle. */
 function webhookConversion(): unknown {
   return {
     strategy: 'Webhook',
@@ -63,15 +63,15 @@ function servedVersion(kind: Kind, version: KindVersion): unknown {
 
 const printerColumn = ({ wide, ...column }: Column): unknown => ({ ...column, ...(wide && { priority: 1 }) })
 
-/** The schema of a whole object; `emit` decides for whom. */
+/** The schema of a whole object. `emit` converts the declarations of spec and status. */
 export function objectSchema(kind: Kind, version: KindVersion, emit: (schema: TObject) => JsonSchema): JsonSchema {
   return {
     type: 'object',
     description: version.description,
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: 'Version of the schema that this object is written in.' },
-      kind: { type: 'string', description: 'Kind of this object.' },
+      apiVersion: { type: 'string', description: 'API group and version of the object.' },
+      kind: { type: 'string', description: 'Kind of the object.' },
       metadata: { type: 'object', properties: { name: nameSchema(kind) } },
       spec: emit(version.spec),
       status: emit(version.status),
@@ -80,5 +80,5 @@ export function objectSchema(kind: Kind, version: KindVersion, emit: (schema: TO
   }
 }
 
-/** Services and host names are derived from the name, so it has to be a DNS label with room for their suffixes. */
+/** Names of Services and hostnames are derived from the name, so it must be a DNS label with room for suffixes. */
 const nameSchema = (kind: Kind): JsonSchema => ({ type: 'string', maxLength: kind.maxNameLength, pattern: DNS_LABEL })

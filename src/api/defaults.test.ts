@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { arbitraryOf } from '../../test/arbitrary.ts'
+import { arbitraryOf } from '../../test/random/arbitrary.ts'
 import { withDefaults } from './defaults.ts'
 import { kinds } from './kinds.ts'
 import { modelDeploymentV1 } from './modeldeployment.v1.ts'
@@ -41,7 +41,7 @@ test('a model gets the documented defaults beside what it sets', () => {
   })
 })
 
-test('whatever fits still fits with its defaults, and defaulting twice changes nothing', () => {
+test('defaulting keeps valid objects valid and is idempotent', () => {
   for (const { spec } of kinds.flatMap((kind) => kind.versions)) {
     fc.assert(
       fc.property(arbitraryOf(plain(spec)), (value) => {

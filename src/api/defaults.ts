@@ -1,6 +1,6 @@
 /**
- * Defaulting as the API server does it, for objects that have not been there: in tests, in the command line, and in
- * conversion. A missing property gets a copy of its default, and what is there is looked into.
+ * Applies defaults as the API server does, for objects that it has not seen: in conversion and in tests. A missing field
+ * gets a copy of its default. Existing objects and lists are defaulted recursively.
  */
 
 import type { TSchema } from 'typebox'
@@ -9,7 +9,7 @@ import { type JsonSchema, plain } from './structural.ts'
 
 const schemas = new WeakMap<TSchema, JsonSchema>()
 
-/** `value` with the defaults of `schema` filled in; `value` itself is left alone. */
+/** Returns `value` with the defaults of `schema`. Does not modify `value`. */
 export function withDefaults<T>(schema: TSchema, value: T): T {
   const known = schemas.get(schema) ?? plain(schema)
   schemas.set(schema, known)

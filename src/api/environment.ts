@@ -1,8 +1,8 @@
-/** Environment variables that a user gives to the pods made for an object. */
+/** Environment variables that users set for pods. */
 
 import { cel, listMap, object, text } from './schema.ts'
 
-/** `gpus` names the field that asks for GPUs there. */
+/** `gpus` is the field that requests GPUs in the same kind; the error message refers to it. */
 export const environment = (description: string, gpus: string) =>
   listMap(
     object(
@@ -16,13 +16,13 @@ export const environment = (description: string, gpus: string) =>
           rules: [
             cel(
               `self != 'NVIDIA_VISIBLE_DEVICES'`,
-              `env.name must not be NVIDIA_VISIBLE_DEVICES, which would reach GPUs of others: ask for GPUs with ${gpus}`,
+              `env[].name must not be NVIDIA_VISIBLE_DEVICES, which exposes GPUs of other pods: request GPUs with ${gpus}`,
             ),
           ],
         }),
-        value: text({ description: 'Its value.', maxLength: 32768, default: '', examples: ['4'] }),
+        value: text({ description: 'Value of the variable.', maxLength: 32768, default: '', examples: ['4'] }),
       },
-      { description: 'One environment variable.' },
+      { description: 'An environment variable.' },
     ),
     ['name'],
     { description, maxItems: 128, examples: [[{ name: 'OMP_NUM_THREADS', value: '4' }]] },

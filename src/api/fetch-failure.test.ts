@@ -3,14 +3,14 @@ import { test } from 'node:test'
 
 import { fetchFailureReasons, fetchFailureText, parseFetchFailure } from './fetch-failure.ts'
 
-test('what the agent writes is what the planner reads', () => {
+test('the planner reads what the agent writes', () => {
   for (const reason of fetchFailureReasons) {
     const failure = { reason, message: 's3://models/bert: "no" such\nkey' }
     assert.deepEqual(parseFetchFailure(fetchFailureText(failure)), failure)
   }
 })
 
-test('a message of any length and script fits into a termination log', () => {
+test('messages of any length and script fit into a termination log', () => {
   for (const character of ['x', '"', 'ж', '模', '\u0001']) {
     const text = fetchFailureText({ reason: 'Invalid', message: character.repeat(10_000) })
     if (character !== '\u0001') assert.ok(Buffer.byteLength(text) <= 4_096, `${character}: ${Buffer.byteLength(text)}`)
@@ -18,7 +18,7 @@ test('a message of any length and script fits into a termination log', () => {
   }
 })
 
-test('what no agent wrote is no failure of a fetch', () => {
+test('ignores termination messages that the agent did not write', () => {
   for (const text of [undefined, '', 'Killed', '{"reason":"Oops","message":"x"}', '{"reason":"NoSpace"}', '{"reason":'])
     assert.equal(parseFetchFailure(text), undefined)
 })

@@ -1,6 +1,6 @@
 /**
- * Why a model could not be brought into its pod. The agent in the init container writes it as JSON to the container's
- * termination log; the planner reads it from the pod's status and names it in the model's.
+ * Why a model could not be fetched. The agent in the init container writes the failure as JSON to the termination log.
+ * The planner reads it from the status of the pod and reports it in the status of the model.
  */
 
 export const fetchFailureReasons = [
@@ -16,20 +16,20 @@ export type FetchFailureReason = (typeof fetchFailureReasons)[number]
 
 export interface FetchFailure {
   readonly reason: FetchFailureReason
-  /** For people: what is wrong and what to do about it, without a secret in it. */
+  /** Human-readable: the problem and the fix. Contains no secrets. */
   readonly message: string
 }
 
-/** In characters, which take up to three bytes each; a kubelet keeps 4096 bytes of a termination message. */
+/** In characters of up to three bytes. The kubelet keeps 4096 bytes of a termination message. */
 const LONGEST_MESSAGE = 1_300
 
-/** As it stands in the termination log. A kubelet cuts what is too long, which would leave no JSON: so it is cut here. */
+/** Formats a failure for the termination log. Shortens the message, because the kubelet would truncate the JSON. */
 export function fetchFailureText({ reason, message }: FetchFailure): string {
   const cut = message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message
   return JSON.stringify({ reason, message: cut })
 }
 
-/** What a termination message says, or undefined for one that no agent wrote: such as that of a container killed for memory. */
+/** Parses a termination message. Returns undefined if the agent did not write it, for example after an OOM kill. */
 export function parseFetchFailure(text: string | undefined): FetchFailure | undefined {
   if (text === undefined || !text.trimStart().startsWith('{')) return undefined
   try {

@@ -1,4 +1,4 @@
-/** What it takes to define a kind: its names, its versions, and for each version the schema of what users write. */
+/** The definition of a kind: its names, its versions, and the schema and printer columns of each version. */
 
 import type { TObject } from 'typebox'
 import type { KubeObject, Resource } from '../kube/object.ts'
@@ -20,12 +20,12 @@ export interface Scale {
 
 export interface KindVersion {
   readonly name: string
-  /** Exactly one version of a kind is the one that etcd holds. */
+  /** Exactly one version of a kind is the storage version. */
   readonly storage: boolean
   readonly description: string
   readonly spec: TObject
   readonly status: TObject
-  /** Rules that need both the object's name and its spec. */
+  /** CEL rules that need both `metadata` and `spec`. */
   readonly rules?: readonly Rule[]
   readonly columns: readonly Column[]
   readonly scale?: Scale
@@ -36,7 +36,7 @@ export interface Kind {
   readonly kind: string
   readonly plural: string
   readonly shortNames: readonly string[]
-  /** The longest name whose children's names still fit into 63 characters. */
+  /** Longer names would make the names of child objects longer than 63 characters. */
   readonly maxNameLength: number
   readonly versions: readonly KindVersion[]
 }
@@ -48,16 +48,16 @@ export const AGE: Column = {
   description: 'Time since creation.',
 }
 
-/** The object users write and the operator reports on. */
+/** An object of one of our kinds. */
 export interface CustomObject<Spec, Status> extends KubeObject {
   readonly spec: Spec
   readonly status?: Status
 }
 
-/** Where a version of a kind lives in the API. */
+/** The REST resource of a version of a kind. */
 export function resourceOf<T extends KubeObject>(kind: Kind, version: string): Resource<T> {
   return { group: kind.group, version, kind: kind.kind, plural: kind.plural, namespaced: true }
 }
 
-/** The name of its CustomResourceDefinition, and of the quota `count/…` on it. */
+/** Name of the CustomResourceDefinition, also used in the quota `count/{name}`. */
 export const crdName = (kind: Pick<Kind, 'plural' | 'group'>): string => `${kind.plural}.${kind.group}`

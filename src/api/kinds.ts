@@ -1,4 +1,4 @@
-/** All kinds, in the order in which a model meets them. */
+/** All kinds of the operator, and their REST resources. */
 
 import type { Resource } from '../kube/object.ts'
 import { type Kind, resourceOf } from './kind.ts'
@@ -19,7 +19,7 @@ export const trainingJobKind = {
   kind: 'TrainingJob',
   plural: 'trainingjobs',
   shortNames: ['tj'],
-  maxNameLength: 50, // {name}-workers-1023 is a host name
+  maxNameLength: 50, // {name}-workers-1023 is a hostname
   versions: [trainingJobV1, trainingJobV1alpha1],
 } as const satisfies Kind
 
@@ -37,7 +37,7 @@ export const modelServerKind = {
   kind: 'ModelServer',
   plural: 'modelservers',
   shortNames: ['ms'],
-  maxNameLength: 63, // the value of a label
+  maxNameLength: 63, // the name is used as a label value
   versions: [modelServerV1],
 } as const satisfies Kind
 

@@ -1,7 +1,6 @@
 /**
- * What is accepted but has no effect yet. An API must not promise in silence what nothing does: a reconciler that
- * finds such fields in a spec names them in the condition `Limited`. Whoever gives a field its behaviour takes it
- * off this list; when a list is empty, the condition goes.
+ * Fields that the API accepts but that have no effect yet. The planner reports them in the condition `Limited`. Remove a
+ * field from the list when it is implemented.
  */
 
 import type { KubeObject } from '../kube/object.ts'
@@ -9,14 +8,14 @@ import type { Verdict } from './conditions.ts'
 import { GROUP, MLOPS_GROUP } from './kinds.ts'
 import { isJsonObject } from './json.ts'
 
-/** Paths below `spec`, by group and kind, as v1 spells them. `[]` stands for every entry of a list. */
+/** Paths below `spec` in v1, by group and kind. `[]` means every entry of a list. */
 export const limited: Readonly<Record<string, readonly string[]>> = {
   [`${GROUP}/ModelDeployment`]: [],
   [`${GROUP}/ModelServer`]: [],
   [`${MLOPS_GROUP}/ModelDeployment`]: [],
 }
 
-/** The fields of a spec that have no effect yet, as paths of the object: `spec.checkpoint.storage`, … */
+/** Fields of the object that have no effect yet, as paths: `spec.checkpoint.storage`, … */
 export function limitedFields(
   object: KubeObject & { readonly spec?: unknown },
   paths: readonly string[] = limited[groupKind(object)] ?? [],
@@ -24,7 +23,7 @@ export function limitedFields(
   return paths.filter((path) => isPresent(object.spec, path.split('.'))).map((path) => `spec.${path}`)
 }
 
-/** The condition that says so, or nothing when every field has its effect. */
+/** The condition `Limited`, or undefined if every field of the object has an effect. */
 export function limitedVerdict(
   object: KubeObject & { readonly spec?: unknown },
   paths?: readonly string[],
@@ -35,7 +34,7 @@ export function limitedVerdict(
     type: 'Limited',
     status: 'True',
     reason: 'NotImplemented',
-    message: `accepted, but without effect in this release: ${fields.join(', ')}`,
+    message: `Fields without effect in this release: ${fields.join(', ')}`,
     ...(object.metadata.generation !== undefined && { observedGeneration: object.metadata.generation }),
   }
 }

@@ -1,44 +1,42 @@
-/** ModelDeployment v1 of mlops.sathvik.dev: one model in one version on a known runtime, served by the same planner. */
+/** ModelDeployment v1 of mlops.sathvik.dev: one version of a model on a built-in runtime. Planned like ml.example.com. */
 
 import { computeResources } from './compute.ts'
+import { containerImage } from './container-image.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import {
-  servingColumns,
-  type ServingStatus,
-  servingImage,
-  servingStatus,
-  versionName,
-} from './modeldeployment-parts.ts'
 import { cel, flag, type Infer, object, optional, staysInside, strEnum, text } from './schema.ts'
 import { validationScript } from './serving-pod.ts'
+import { servingColumns, servingStatus, type ServingStatus } from './serving-status.ts'
+import { versionName } from './serving-version.ts'
 
 const spec = object(
   {
     modelURI: text({
-      description: 'Where the model artifact is: an https, http, S3 or Cloud Storage URI.',
+      description: 'Location of the model: an https, http, s3 or gs URI.',
       maxLength: 2048,
       rules: [
         cel(
           `self.matches('^(https?|s3|gs)://[^/@\\\\s]+(/[^\\\\s]*)?$')`,
-          'modelURI must be an https, http, s3 or gs URI without credentials: write e.g. https://host/path or s3://bucket/path',
+          'modelURI must be an https, http, s3 or gs URI without credentials: write for example https://host/path or s3://bucket/path',
         ),
         staysInside('modelURI'),
       ],
       examples: ['https://example.com/model.pt'],
     }),
-    runtime: strEnum(['triton', 'torchserve', 'fastapi-pytorch'], { description: 'Server that runs the model.' }),
+    runtime: strEnum(['triton', 'torchserve', 'fastapi-pytorch'], { description: 'Serving runtime.' }),
     runtimeImage: optional(
-      servingImage('Image to run instead of the one that belongs to the runtime.', 'localhost/fastapi-pytorch:dev'),
+      containerImage(
+        'Container image of the model server. Defaults to the image of the runtime.',
+        'localhost/fastapi-pytorch:dev',
+      ),
     ),
-    resources: optional(computeResources('CPU, memory and other resources of each pod.')),
+    resources: optional(computeResources('Compute resources for each pod.')),
     validateScript: optional(validationScript('validateScript')),
-    autoscale: flag({ description: 'Let the number of pods follow the load.', default: false }),
-    version: versionName(
-      'Version of the model. A new one takes over when it is ready; until then the last one serves.',
-      { default: 'v1' },
-    ),
+    autoscale: flag({ description: 'Whether to scale the number of pods with the load.', default: false }),
+    version: versionName('version', 'Version of the model. The previous version serves until the new one is ready.', {
+      default: 'v1',
+    }),
   },
-  { description: 'Which model to serve, and on what.' },
+  { description: 'Desired state of the model.' },
 )
 
 export type MlopsModelDeploymentSpec = Infer<typeof spec>
@@ -47,20 +45,20 @@ export type MlopsModelDeployment = CustomObject<MlopsModelDeploymentSpec, Servin
 export const mlopsModelDeploymentV1 = {
   name: 'v1',
   storage: true,
-  description: 'A model that answers requests, described by its artifact and its runtime.',
+  description: 'ModelDeployment serves one version of a model on a built-in runtime.',
   spec,
   status: servingStatus,
   rules: [
     cel(
       'size(self.metadata.name) + size(self.spec.version) < 63',
-      'metadata.name and spec.version together must be shorter than 63 characters, because {name}-{version} names a Service: shorten one',
+      'metadata.name and spec.version together must be shorter than 63 characters, because {name}-{version} is the name of a Service: shorten one of them',
       { fieldPath: '.spec.version' },
     ),
   ],
   columns: [
-    { name: 'Runtime', type: 'string', jsonPath: '.spec.runtime', description: 'Server that runs the model.' },
+    { name: 'Runtime', type: 'string', jsonPath: '.spec.runtime', description: 'Serving runtime.' },
     { name: 'Version', type: 'string', jsonPath: '.spec.version', description: 'Version of the model.' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'How the model fares.' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Phase of the model.' },
     AGE,
     ...servingColumns,
   ],

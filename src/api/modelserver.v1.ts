@@ -1,9 +1,9 @@
-/** ModelServer v1: a serving runtime that models can be deployed on. A template: creating one starts nothing. */
+/** ModelServer v1: a template of a serving runtime. Creating one starts no pods. */
 
 import { conditionsSchema } from './conditions.ts'
+import { containerImage } from './container-image.ts'
 import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { servingImage } from './modeldeployment-parts.ts'
 import {
   flag,
   type Infer,
@@ -30,13 +30,18 @@ const path = (description: string, fallback: string) =>
 const probe = (description: string, periodSeconds: number, failureThreshold: number) =>
   object(
     {
-      path: path('Path that answers 200 when all is well.', '/health'),
-      periodSeconds: int32({ description: 'Time between two probes.', minimum: 1, default: periodSeconds }),
-      timeoutSeconds: int32({ description: 'Time to wait for an answer.', minimum: 1, default: 5 }),
-      failureThreshold: int32({ description: 'Failures in a row that count.', minimum: 1, default: failureThreshold }),
+      path: path('HTTP path that returns 200 when the probe succeeds.', '/health'),
+      periodSeconds: int32({ description: 'Seconds between probes.', minimum: 1, default: periodSeconds }),
+      timeoutSeconds: int32({ description: 'Seconds after which a probe times out.', minimum: 1, default: 5 }),
+      failureThreshold: int32({
+        description: 'Number of consecutive failures after which the probe fails.',
+        minimum: 1,
+        default: failureThreshold,
+      }),
       command: optional(
-        list(text({ description: 'One word of the command.' }), {
-          description: 'Command to run in the container instead of calling the path: all is well when it exits with 0.',
+        list(text({ description: 'A word of the command.' }), {
+          description:
+            'Command to run in the container instead of the HTTP request. The probe succeeds when it exits with 0.',
           minItems: 1,
           maxItems: 16,
           examples: [['my-server', 'check']],
@@ -48,12 +53,12 @@ const probe = (description: string, periodSeconds: number, failureThreshold: num
 
 const probes = object(
   {
-    startup: optional(probe('Holds the other two back until the server has started and the model is loaded.', 10, 30)),
-    readiness: optional(probe('Decides whether a pod gets traffic.', 10, 3)),
-    liveness: optional(probe('Decides whether a pod is started again.', 15, 3)),
+    startup: optional(probe('Startup probe. Delays the other probes until the model is loaded.', 10, 30)),
+    readiness: optional(probe('Readiness probe. Pods that fail it get no traffic.', 10, 3)),
+    liveness: optional(probe('Liveness probe. Containers that fail it are restarted.', 15, 3)),
   },
   {
-    description: 'Probes: by HTTP on the port of the server, or by a command.',
+    description: 'Probes of the server, by HTTP request or by command.',
     examples: [{ readiness: { path: '/v2/health/ready' }, liveness: { path: '/v2/health/live' } }],
   },
 )
@@ -61,7 +66,7 @@ const probes = object(
 const modelLayout = object(
   {
     mountPath: text({
-      description: 'Directory in which the server finds the model.',
+      description: 'Directory where the model is mounted.',
       maxLength: 512,
       pattern: '^/[^:]*$',
       default: '/mnt/models',
@@ -69,16 +74,16 @@ const modelLayout = object(
     }),
     layout: strEnum(['file', 'repository'], {
       description:
-        'How the artifacts are laid out there. `file`: as they are at the path of the model; ' +
-        '`repository`: under {modelName}/1/, as Triton and TensorFlow Serving want them.',
+        'Layout of the model files. `file`: as they are at modelPath; ' +
+        '`repository`: under {modelName}/1/, as Triton and TensorFlow Serving expect.',
       default: 'file',
     }),
-    readOnly: flag({ description: 'Mount it so that the server cannot write to it.', default: true }),
+    readOnly: flag({ description: 'Whether the model is mounted read-only.', default: true }),
   },
-  { description: 'Where and how the server wants the model.', default: {} },
+  { description: 'How the server expects the model.', default: {} },
 )
 
-/** Where a server finds its configuration files. */
+/** Mount path of the configuration files of a server. */
 export const FILES_DIRECTORY = '/etc/model-server'
 
 const file = object(
@@ -91,42 +96,42 @@ const file = object(
       examples: ['server.conf'],
     }),
     content: text({
-      description: 'What is in it. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
+      description: 'Content of the file. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced.',
       maxLength: 65_536,
       examples: ['workers=2'],
     }),
   },
-  { description: 'One file.' },
+  { description: 'A configuration file.' },
 )
 
 const spec = object(
   {
-    image: servingImage('Container image of the server.', 'registry.example.com/my-server:1.4'),
-    port: int32({ description: 'Port that it answers HTTP on.', minimum: 1, maximum: 65535, default: 8080 }),
+    image: containerImage('Container image of the model server.', 'registry.example.com/my-server:1.4'),
+    port: int32({ description: 'HTTP port of the server.', minimum: 1, maximum: 65535, default: 8080 }),
     command: optional(
-      list(text({ description: 'One word of the command.' }), {
-        description: "Command that starts the server; the image's own if absent.",
+      list(text({ description: 'A word of the command.' }), {
+        description: 'Command that starts the server. Defaults to the entrypoint of the image.',
         minItems: 1,
         maxItems: 64,
         examples: [['my-server']],
       }),
     ),
     args: optional(
-      list(text({ description: 'One argument.' }), {
-        description: 'Arguments. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
+      list(text({ description: 'An argument.' }), {
+        description: 'Arguments of the command. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced.',
         maxItems: 64,
         examples: [['--model-store=$(MODEL_PATH)']],
       }),
     ),
     env: optional(
       environment(
-        'Environment variables of the server. `$(MODEL_NAME)` and `$(MODEL_PATH)` stand for the model that is served.',
+        'Environment variables of the server. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced.',
         'resources of the ModelDeployment',
       ),
     ),
     files: optional(
       listMap(file, ['name'], {
-        description: `Configuration files, found in ${FILES_DIRECTORY}.`,
+        description: `Configuration files, mounted in ${FILES_DIRECTORY}.`,
         maxItems: 16,
         examples: [[{ name: 'server.conf', content: 'workers=2' }]],
       }),
@@ -134,17 +139,17 @@ const spec = object(
     probes: optional(probes),
     model: modelLayout,
   },
-  { description: 'How to run the server.' },
+  { description: 'Desired state of the runtime template.' },
 )
 
 const status = object(
   {
     observedGeneration: optional(
-      int64({ description: 'The generation of the spec that this status speaks of.', minimum: 0 }),
+      int64({ description: 'Generation of the spec that this status is based on.', minimum: 0 }),
     ),
     conditions: optional(conditionsSchema),
   },
-  { description: 'What is known about the template. Written by the operator.' },
+  { description: 'Observed state of the runtime template. Set by the operator.' },
 )
 
 export type ModelServerSpec = Infer<typeof spec>
@@ -154,12 +159,12 @@ export type ModelServer = CustomObject<ModelServerSpec, ModelServerStatus>
 export const modelServerV1 = {
   name: 'v1',
   storage: true,
-  description: 'A serving runtime: image, port, probes, arguments and model layout, for models to be deployed on.',
+  description: 'ModelServer is a template of a serving runtime: image, port, probes, arguments and model layout.',
   spec,
   status,
   columns: [
-    { name: 'Image', type: 'string', jsonPath: '.spec.image', description: 'Image of the server.' },
-    { name: 'Port', type: 'integer', jsonPath: '.spec.port', description: 'Port of the server.' },
+    { name: 'Image', type: 'string', jsonPath: '.spec.image', description: 'Container image.' },
+    { name: 'Port', type: 'integer', jsonPath: '.spec.port', description: 'HTTP port.' },
     AGE,
   ],
 } as const satisfies KindVersion

@@ -1,16 +1,13 @@
-/** What HAProxy's configuration and the agent beside it must agree on. */
+/** Names and formats that the HAProxy configuration and the agent next to it share. */
 
-/** The backend whose servers are the versions, named like them. */
+/** Backend with one server per version. A server has the name of its version. */
 export const ROUTER_BACKEND = 'versions'
 
-/** The server in it that is none: where requests wait while there is no version. No version can be named like it. */
+/** Placeholder server for requests that wait while there is no version. Not a valid version name. */
 export const ROUTER_NOBODY = '-nobody'
 
-/**
- * One line for each request that has ended, in HAProxy's words: who answered, with what status, after how many
- * milliseconds, and whose doing the end was (`--` if nobody's).
- */
+/** HAProxy log format, one line per request: server, status, duration in milliseconds, termination state (`--`: normal). */
 export const REQUEST_LOG_FORMAT = '%s %ST %Ta %ts'
 
-/** Where the agent takes these lines, on loopback. */
+/** Port on loopback where the agent receives the log. */
 export const REQUEST_LOG_PORT = 8514

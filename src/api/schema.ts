@@ -1,7 +1,7 @@
 /**
- * How a kind is declared. A declaration is a TypeBox schema: the object *is* the JSON schema, so the static type, the
- * CustomResourceDefinition, the editor schema and the reference page all come from the same lines. These helpers
- * add what Kubernetes adds to JSON schema, and refuse a field without a description at compile time.
+ * Builders for the schemas of our kinds. A declaration is a TypeBox schema: the object *is* the JSON schema, so the static
+ * type, the CRD, the editor schema and the reference page come from one source. The builders add the Kubernetes
+ * extensions of JSON schema and require a description of every field at compile time.
  */
 
 import { type Static, type TArray, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox'
@@ -9,9 +9,9 @@ import { type Static, type TArray, type TObject, type TProperties, type TSchema,
 /** A validation rule in the Common Expression Language, evaluated by the API server at admission. */
 export interface Rule {
   readonly rule: string
-  /** Names the field and says how to put it right. */
+  /** Names the field and the fix. */
   readonly message: string
-  /** Which field below the ruled node the error is reported at, e.g. `.numWorkers`. */
+  /** Field that the error is reported at, relative to the node with the rule, for example `.numWorkers`. */
   readonly fieldPath?: string
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate'
 }
@@ -41,19 +41,22 @@ interface ListOptions extends Documented {
 }
 
 interface ObjectOptions extends Documented {
-  /** `{}` makes the server create the object, so that the defaults inside it are filled in and visible. */
+  /** `{}` makes the API server create the object, so that the defaults of its fields are filled in. */
   readonly default?: Readonly<Record<string, never>>
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** The static type of a declaration as the API server returns it: defaults filled in. Nothing in it may be changed. */
+/** The static type of objects as the API server returns them: defaults are set, and all fields are read-only. */
 export type Infer<S extends TSchema> = DeepReadonly<Static<S>>
 export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
-/** Kubernetes' own grammar of a quantity, without the sign: no resource can be negative. */
-export const QUANTITY = '^(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?[0-9]+))?$'
+/**
+ * The Kubernetes grammar of a quantity, without a sign, because resources are never negative, and with at most three
+ * digits of exponent: the API server hangs on `1e2147483648`.
+ */
+export const QUANTITY = '^(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?[0-9]{1,3}))?$'
 
-/** The name of an object that others are named after: a DNS label that starts with a letter. */
+/** A DNS label that starts with a letter, so that names of Services can be derived from it. */
 export const DNS_LABEL = '^[a-z]([-a-z0-9]*[a-z0-9])?$'
 
 export const DNS_SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
@@ -62,7 +65,7 @@ export function cel(rule: string, message: string, at: Pick<Rule, 'fieldPath' | 
   return { rule, message, ...at }
 }
 
-/** `rules` is our word for it; the API server reads `x-kubernetes-validations`. */
+/** Translates `rules` to `x-kubernetes-validations`. */
 function keywords({ rules, ...options }: Documented): Record<string, unknown> {
   return rules === undefined ? options : { ...options, 'x-kubernetes-validations': rules }
 }
@@ -71,13 +74,17 @@ export const optional = Type.Optional
 
 export const text = (options: StringOptions) => Type.String(keywords(options))
 
+/** The name of another object, as a DNS subdomain. */
+export const objectName = (description: string, example: string, limits: Pick<StringOptions, 'minLength'> = {}) =>
+  text({ description, ...limits, maxLength: 253, pattern: DNS_SUBDOMAIN, examples: [example] })
+
 export const flag = (options: Documented & { readonly default?: boolean }) => Type.Boolean(keywords(options))
 
 export const int32 = (options: NumberOptions) => Type.Integer({ format: 'int32', ...keywords(options) })
 
 export const int64 = (options: NumberOptions) => Type.Integer({ format: 'int64', ...keywords(options) })
 
-/** A floating point number. Only for what is one by nature: a loss, a rate, a latency. */
+/** A floating-point number. Only for measurements in a status: a loss, a rate, a latency. */
 export const number = (options: NumberOptions) => Type.Number({ format: 'double', ...keywords(options) })
 
 export const dateTime = (options: Documented) => Type.String({ format: 'date-time', ...keywords(options) })
@@ -106,7 +113,7 @@ export function intOrString(options: IntOrStringOptions): TUnsafe<number | strin
 export const quantity = (options: Omit<IntOrStringOptions, 'pattern'>) =>
   intOrString({ pattern: QUANTITY, maxLength: 32, ...options })
 
-/** A number, or text that reads as one: what a schema language without union types can say of it. */
+/** A number, or a string with a number. Structural schemas have no such union, so the field preserves unknown fields. */
 export function numberOrText(options: Documented & { readonly pattern: string }): TUnsafe<number | string> {
   return Type.Unsafe<number | string>({ 'x-kubernetes-preserve-unknown-fields': true, ...keywords(options) })
 }
@@ -116,7 +123,7 @@ export function object<P extends TProperties>(properties: P, options: ObjectOpti
   return Type.Object(properties, { ...keywords(rest), ...extra })
 }
 
-/** A map with keys of the user's choosing. */
+/** A map with arbitrary keys. */
 export function mapOf<S extends TSchema>(
   value: S,
   options: Documented & { readonly maxProperties?: number },
@@ -128,7 +135,7 @@ export function mapOf<S extends TSchema>(
   })
 }
 
-/** A list of objects merged by key: server-side apply owns its entries one by one and duplicates are refused. */
+/** A list of objects merged by key. Server-side apply tracks the owner of each entry, and duplicates are rejected. */
 export function listMap<S extends TSchema>(item: S, keys: readonly string[], options: ListOptions): TArray<S> {
   return Type.Array(item, {
     'x-kubernetes-list-type': 'map',
@@ -137,11 +144,11 @@ export function listMap<S extends TSchema>(item: S, keys: readonly string[], opt
   })
 }
 
-/** A list that is replaced as a whole, because its order carries the meaning. */
+/** An atomic list: it is replaced as a whole. */
 export function list<S extends TSchema>(item: S, options: ListOptions): TArray<S> {
   return Type.Array(item, { 'x-kubernetes-list-type': 'atomic', ...keywords(options) })
 }
 
-/** No `..` segment, so that a path stays below the place it starts from. */
+/** Rejects `..` segments, so that a path cannot leave its root. */
 export const staysInside = (field: string): Rule =>
-  cel(`!self.matches('(^|/)[.][.](/|$)')`, `${field} must not contain a ".." segment: write the path it stands for`)
+  cel(`!self.matches('(^|/)[.][.](/|$)')`, `${field} must not contain a ".." segment: write the resolved path`)

@@ -1,29 +1,17 @@
-/** What the pods of a served model may use of their namespace, where they go, and where their model comes from. */
+/** Identity, scheduling, storage and validation settings of the pods that serve a model. */
 
-import {
-  cel,
-  DNS_SUBDOMAIN,
-  type Infer,
-  int32,
-  object,
-  optional,
-  quantity,
-  staysInside,
-  strEnum,
-  text,
-} from './schema.ts'
-import { placement } from './training-scheduling.ts'
+import { placement } from './placement.ts'
+import { cel, type Infer, int32, object, objectName, optional, quantity, staysInside, strEnum, text } from './schema.ts'
 
-const named = (description: string, example: string) =>
-  text({ description, minLength: 1, maxLength: 253, pattern: DNS_SUBDOMAIN, examples: [example] })
+const named = (description: string, example: string) => objectName(description, example, { minLength: 1 })
 
 export const servingAccountName = named(
-  'ServiceAccount that the pods run as: the identity that model artifacts are fetched with.',
+  'ServiceAccount of the pods. Models are fetched with its identity.',
   'model-reader',
 )
 
 export const servingScheduling = object(placement, {
-  description: 'Where the pods go.',
+  description: 'Scheduling constraints of the pods.',
   examples: [{ nodeSelector: { pool: 'inference' } }],
 })
 
@@ -31,32 +19,36 @@ export const storage = object(
   {
     secretName: optional(
       named(
-        'Secret whose entries are given to the fetching container as variables: AWS_ACCESS_KEY_ID, HF_TOKEN, …',
+        'Secret whose entries become environment variables of the fetching container: AWS_ACCESS_KEY_ID, HF_TOKEN, …',
         's3',
       ),
     ),
-    claimName: optional(named('PersistentVolumeClaim that artifacts are cached on, shared by all pods.', 'models')),
+    claimName: optional(named('PersistentVolumeClaim used as model cache, shared by all pods.', 'models')),
     size: optional(
-      quantity({ description: 'Size of a claim that is created as the cache.', maxLength: 32, examples: ['20Gi'] }),
+      quantity({
+        description: 'Size of the PersistentVolumeClaim to create as model cache.',
+        maxLength: 32,
+        examples: ['20Gi'],
+      }),
     ),
-    storageClass: optional(named('Storage class of that claim.', 'shared')),
+    storageClass: optional(named('StorageClass of the created claim.', 'shared')),
     accessMode: strEnum(['ReadWriteMany', 'ReadWriteOnce'], {
-      description: 'Access mode of that claim. ReadWriteOnce binds all pods to one node.',
+      description: 'Access mode of the created claim. With ReadWriteOnce, all pods run on one node.',
       default: 'ReadWriteMany',
     }),
   },
   {
-    description: 'Where model artifacts are kept once fetched, and with which credentials. Absent: in each pod.',
+    description: 'Model cache, and credentials to fetch models with. If omitted, each pod fetches its own copy.',
     examples: [{ secretName: 's3' }],
     rules: [
       cel(
         '!(has(self.claimName) && has(self.size))',
-        'storage.claimName names a claim that exists, storage.size makes one: remove one of the two',
+        'storage.claimName uses an existing claim and storage.size creates one: remove one of the two',
         { fieldPath: '.claimName' },
       ),
       cel(
         '!has(self.storageClass) || has(self.size)',
-        'storage.storageClass is for the claim that storage.size makes: add size or remove storageClass',
+        'storage.storageClass applies to the claim that storage.size creates: add size or remove storageClass',
         { fieldPath: '.storageClass' },
       ),
     ],
@@ -66,7 +58,7 @@ export const storage = object(
 export const validationScript = (field: string) =>
   text({
     description:
-      'Python script that judges the model before it gets traffic: a path beside the model, or else inside the image. It fails by a status other than 0.',
+      'Python script that validates the model before it gets traffic. Path next to the model or in the image. A nonzero exit code means failure.',
     minLength: 1,
     maxLength: 512,
     pattern: '^[A-Za-z0-9._/-]+$',
@@ -77,7 +69,7 @@ export const validationScript = (field: string) =>
 export type Storage = Infer<typeof storage>
 
 export const validationTimeout = int32({
-  description: 'Time after which a validation that has not ended has failed.',
+  description: 'Seconds after which the validation fails.',
   minimum: 1,
   maximum: 86_400,
   default: 600,

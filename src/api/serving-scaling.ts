@@ -1,4 +1,4 @@
-/** How many pods serve a version, and what their number follows. */
+/** Autoscaling of the versions of a model. */
 
 import { cel, type Infer, int32, object, optional } from './schema.ts'
 
@@ -6,65 +6,64 @@ const replicas = (description: string) => ({ description, minimum: 1 })
 
 const percent = (description: string) => ({ description, minimum: 1, maximum: 100 })
 
-const cpu = percent('CPU use, in percent of the request, that the number of pods is steered towards.')
+const cpu = percent('Target CPU utilization in percent of the request.')
 
-/** Targets beside CPU. Where several are set, the one that asks for most pods counts. */
+/** Targets other than CPU. If several are set, the highest resulting number of pods applies. */
 const targets = {
-  targetMemoryUtilization: optional(
-    int32(percent('Memory use, in percent of the request, that the number of pods is steered towards.')),
-  ),
+  targetMemoryUtilization: optional(int32(percent('Target memory utilization in percent of the request.'))),
   targetRequestsPerSecond: optional(
     int32({
-      description: 'Requests per second and pod that the number of pods is steered towards. Needs a metrics adapter.',
+      description: 'Target number of requests per second and pod. Needs a metrics adapter.',
       minimum: 1,
       examples: [50],
     }),
   ),
   targetQueueDepth: optional(
     int32({
-      description: 'Waiting requests per pod that the number of pods is steered towards. Needs a metrics adapter.',
+      description: 'Target number of queued requests per pod. Needs a metrics adapter.',
       minimum: 1,
       examples: [4],
     }),
   ),
   targetGPUUtilization: optional(
-    int32(
-      percent(
-        'GPU use in percent that the number of pods is steered towards. Needs a metrics adapter and the DCGM exporter.',
-      ),
-    ),
+    int32(percent('Target GPU utilization in percent. Needs a metrics adapter and the DCGM exporter.')),
   ),
 }
 
 export const scaling = object(
   {
-    minReplicas: int32({ ...replicas('The fewest pods of a version.'), default: 1 }),
-    maxReplicas: int32({ ...replicas('The most pods of a version.'), default: 10 }),
+    minReplicas: int32({ ...replicas('Minimum number of pods per version.'), default: 1 }),
+    maxReplicas: int32({ ...replicas('Maximum number of pods per version.'), default: 10 }),
     targetCPUUtilization: int32({ ...cpu, default: 70 }),
     ...targets,
   },
   {
-    description: 'How many pods serve each version.',
+    description: 'Autoscaling of each version.',
     default: {},
     rules: [
       cel(
         'self.minReplicas <= self.maxReplicas',
-        'scaling.minReplicas must not be greater than scaling.maxReplicas (10 if absent): lower minReplicas or raise maxReplicas',
+        'scaling.minReplicas must not be greater than scaling.maxReplicas (default 10): lower minReplicas or raise maxReplicas',
         { fieldPath: '.minReplicas' },
       ),
     ],
   },
 )
 
-/** What one version does differently. */
+/** Overrides for one version. */
 export const versionScaling = object(
   {
-    minReplicas: optional(int32(replicas('The fewest pods of this version.'))),
-    maxReplicas: optional(int32(replicas('The most pods of this version; never fewer than minReplicas.'))),
+    minReplicas: optional(int32(replicas('Minimum number of pods of this version.'))),
+    maxReplicas: optional(
+      int32(replicas('Maximum number of pods of this version. If it is below minReplicas, minReplicas applies.')),
+    ),
     targetCPUUtilization: optional(int32(cpu)),
     ...targets,
   },
-  { description: 'Scaling of this version, where it differs from spec.scaling.', examples: [{ maxReplicas: 2 }] },
+  {
+    description: 'Autoscaling of this version. Overrides single fields of spec.scaling.',
+    examples: [{ maxReplicas: 2 }],
+  },
 )
 
 export type Scaling = Infer<typeof scaling>

@@ -1,17 +1,22 @@
-/** Who divides the traffic of a model between its versions. */
+/** How traffic is split between the versions of a model. */
 
-import { DNS_SUBDOMAIN, type Infer, int32, list, object, optional, strEnum, text } from './schema.ts'
+import { hostnameRules, MESH_GATEWAY } from './hostnames.ts'
+import { cel, DNS_SUBDOMAIN, type Infer, int32, list, object, optional, strEnum, text } from './schema.ts'
 
-/** `direct` is no choice of the user's: the model's Service alone, as long as one version gets everything. */
+/** Traffic providers that a user can choose. */
 export const trafficProviders = ['istio', 'gateway', 'router', 'replicas'] as const
+/** All that can be in effect. `direct` is chosen by the operator: the Service alone, while one version gets everything. */
+export const allTrafficProviders = ['direct', ...trafficProviders] as const
+
+export type TrafficProviderName = (typeof allTrafficProviders)[number]
 
 export const traffic = object(
   {
     provider: strEnum(['auto', ...trafficProviders], {
       description:
-        'What divides the traffic. `istio`: a VirtualService; `gateway`: an HTTPRoute, needs gateways; `router`: two HAProxy pods ' +
-        'with exact weights; `replicas`: the number of pods, coarse but without a proxy. `auto`: the first of istio, gateway and router ' +
-        'that the cluster has, and none while a single version gets everything.',
+        'Traffic provider. `istio`: a VirtualService. `gateway`: an HTTPRoute; needs `gateways`. `router`: two HAProxy pods ' +
+        'with exact weights. `replicas`: the number of pods per version; approximate, without a proxy. `auto`: the first of istio, ' +
+        'gateway and router that the cluster offers, and none while a single version gets all traffic.',
       default: 'auto',
     }),
     gateways: optional(
@@ -22,33 +27,58 @@ export const traffic = object(
           maxLength: 253,
           pattern: DNS_SUBDOMAIN,
           examples: ['public'],
+          rules: [
+            cel(
+              `self != '${MESH_GATEWAY}'`,
+              `spec.traffic.gateways must not be ${MESH_GATEWAY}, which means every sidecar: use the name of a Gateway in this namespace`,
+            ),
+          ],
         }),
-        { description: 'Gateways that bring in the traffic, for istio and gateway.', minItems: 1, maxItems: 16 },
+        {
+          description: 'Gateways that expose the model. Used by the providers istio and gateway.',
+          minItems: 1,
+          maxItems: 16,
+        },
       ),
     ),
     hostnames: optional(
       list(
         text({
-          description: 'A host name.',
+          description: 'A hostname.',
           minLength: 1,
           maxLength: 253,
           pattern: '^(\\*\\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$',
           examples: ['sentiment.example.com'],
+          rules: hostnameRules.map(({ pattern, message }) => cel(`!self.matches('${pattern}')`, message)),
         }),
-        { description: 'Host names that the model answers to at these gateways.', minItems: 1, maxItems: 16 },
+        {
+          description:
+            'Public hostnames of the model at the gateways. The administrator can restrict them by namespace.',
+          minItems: 1,
+          maxItems: 16,
+        },
       ),
     ),
     drainSeconds: optional(
       int32({
         description:
-          'How long a version or a router is kept after its last traffic, so that requests under way end well. Absent: what the operator is configured with.',
+          'Seconds to keep a version or provider after its traffic has moved away, so that open requests can finish. Defaults to the setting of the operator.',
         minimum: 0,
         maximum: 86_400,
         examples: [120],
       }),
     ),
   },
-  { description: 'Who divides the traffic between the versions.', default: {} },
+  {
+    description: 'How traffic is split between versions.',
+    default: {},
+    rules: [
+      cel(
+        '!has(self.hostnames) || has(self.gateways)',
+        'spec.traffic.hostnames need spec.traffic.gateways: set gateways, or remove hostnames',
+      ),
+    ],
+  },
 )
 
 export type Traffic = Infer<typeof traffic>

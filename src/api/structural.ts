@@ -1,6 +1,6 @@
 /**
- * From a declaration to the structural schema that the API server accepts. Little is left to do: TypeBox's
- * bookkeeping falls away with JSON, a field with a default is not required, and examples are for readers only.
+ * Converts declarations to the structural schemas that the API server accepts: without TypeBox's own properties, without
+ * examples, and without fields with a default in `required`.
  */
 
 import type { TSchema } from 'typebox'
@@ -33,13 +33,13 @@ export interface JsonSchema {
   readonly 'x-kubernetes-preserve-unknown-fields'?: true
 }
 
-/** The declaration as plain data, with `required` corrected. */
+/** Converts a declaration to plain JSON schema, with `required` corrected. */
 export function plain(schema: TSchema): JsonSchema {
   const data = JSON.parse(JSON.stringify(schema)) as JsonSchema // eslint-disable-line typescript/no-unsafe-type-assertion -- a TypeBox schema is JSON schema by construction
   return mapSchema(data, (node) => withWholeDefault(withoutDefaultedInRequired(node)))
 }
 
-/** What goes into a CustomResourceDefinition. */
+/** Converts a declaration to the schema for a CustomResourceDefinition. */
 export function structural(schema: TSchema): JsonSchema {
   return mapSchema(plain(schema), (node) => {
     const { examples, ...rest } = node
@@ -47,7 +47,7 @@ export function structural(schema: TSchema): JsonSchema {
   })
 }
 
-/** Rebuilds a schema bottom-up. */
+/** Applies `change` to every node of a schema, children first. */
 export function mapSchema(schema: JsonSchema, change: (node: JsonSchema) => JsonSchema): JsonSchema {
   const { properties, items, additionalProperties } = schema
   return change({
@@ -58,14 +58,14 @@ export function mapSchema(schema: JsonSchema, change: (node: JsonSchema) => Json
   })
 }
 
-/** The server fills defaults in before it looks for required fields, so demanding them would only mislead readers. */
+/** The API server applies defaults before it checks required fields, so users need not set fields with a default. */
 function withoutDefaultedInRequired(node: JsonSchema): JsonSchema {
   const { required, ...rest } = node
   const demanded = required?.filter((name) => node.properties?.[name]?.default === undefined) ?? []
   return demanded.length === 0 ? rest : { ...rest, required: demanded }
 }
 
-/** `default: {}` spelled out with the defaults inside it: rules are tried on a default as it is written. */
+/** Expands `default: {}` to the defaults of its fields, because the API server validates rules against the literal default. */
 function withWholeDefault(node: JsonSchema): JsonSchema {
   if (node.default === undefined || node.properties === undefined) return node
   const inside = Object.entries(node.properties).filter(([, { default: value }]) => value !== undefined)

@@ -1,4 +1,4 @@
-/** What a TrainingJob does about a worker that has failed, by its exit code. */
+/** The failure policy of a TrainingJob: what to do when a worker fails, by exit code. */
 
 import { type Infer, int32, list, object, strEnum } from './schema.ts'
 
@@ -6,36 +6,40 @@ const rule = object(
   {
     action: strEnum(['Restart', 'Ignore', 'Fail'], {
       description:
-        'Restart: start again, and count it against backoffLimit. Ignore: start again without counting it. ' +
-        'Fail: the job has failed, at once.',
+        '`Restart` restarts and counts the failure against backoffLimit, `Ignore` restarts without counting it, ' +
+        '`Fail` fails the job immediately.',
     }),
     onExitCodes: object(
       {
         operator: strEnum(['In', 'NotIn'], {
-          description: 'Whether the exit code has to be one of the values, or none of them.',
+          description: '`In` matches exit codes in `values`, `NotIn` all others.',
           default: 'In',
         }),
-        values: list(int32({ description: 'An exit code. 0 is no failure.', minimum: 1, maximum: 255 }), {
-          description: 'Exit codes; 137 is a kill (often for memory), 143 a request to end.',
+        values: list(int32({ description: 'A nonzero exit code.', minimum: 1, maximum: 255 }), {
+          description: 'Exit codes. 137 means SIGKILL (often out of memory), 143 means SIGTERM.',
           minItems: 1,
           maxItems: 255,
           examples: [[3, 42]],
         }),
       },
-      { description: 'Which exit codes this is about.' },
+      { description: 'Exit codes that the rule matches.' },
     ),
   },
-  { description: 'What to do about some exit codes.' },
+  { description: 'An action for a set of exit codes.' },
 )
 
 export const failurePolicy = object(
   {
-    rules: list(rule, { description: 'Tried in this order; the first that fits decides.', minItems: 1, maxItems: 20 }),
+    rules: list(rule, {
+      description: 'Rules, evaluated in order. The first match applies.',
+      minItems: 1,
+      maxItems: 20,
+    }),
   },
   {
     description:
-      'What to do about a failed worker, by exit code. Where no rule fits, restartPolicy decides. Losing a node or being ' +
-      'preempted is no failure of the worker, and never counted.',
+      'What to do when a worker fails, by exit code. If no rule matches, restartPolicy applies. Node loss and preemption are ' +
+      'disruptions, not failures, and are never counted.',
     examples: [{ rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3] } }] }],
   },
 )

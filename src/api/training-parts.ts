@@ -1,5 +1,6 @@
-/** The parts of a TrainingJob that both of its versions share word for word. */
+/** Fields that both versions of TrainingJob share. */
 
+import { containerImage } from './container-image.ts'
 import {
   DNS_SUBDOMAIN,
   dateTime,
@@ -23,22 +24,16 @@ const COUNT = '^[0-9]+$'
 export const alphaFrameworks = ['pytorch', 'tensorflow', 'xgboost'] as const
 export const frameworks = [...alphaFrameworks, 'jax', 'mpi', 'custom'] as const
 
-export const image = text({
-  description: 'Container image that the workers run.',
-  minLength: 1,
-  maxLength: 512,
-  pattern: '^[^\\s]+$',
-  examples: ['pytorch/pytorch:1.12.0-cuda11.3'],
-})
+export const image = containerImage('Container image of the workers.', 'pytorch/pytorch:1.12.0-cuda11.3')
 
-export const command = list(text({ description: 'One word of the command.', examples: ['python'] }), {
-  description: "The command that trains, as a list of words; it replaces the image's entrypoint.",
+export const command = list(text({ description: 'A word of the command.', examples: ['python'] }), {
+  description: "Command that starts the training. Replaces the image's entrypoint.",
   minItems: 1,
   maxItems: 256,
   examples: [['python', '/workspace/train.py', '--epochs=10']],
 })
 
-export const args = list(text({ description: 'One argument.', examples: ['--batch-size=64'] }), {
+export const args = list(text({ description: 'An argument.', examples: ['--batch-size=64'] }), {
   description: 'Arguments appended to the command.',
   maxItems: 256,
   examples: [['--batch-size=64']],
@@ -47,19 +42,19 @@ export const args = list(text({ description: 'One argument.', examples: ['--batc
 export const hyperparameters = object(
   {
     learningRate: optional(
-      numberOrText({ description: 'Step size of the optimizer: a number.', pattern: NUMERIC, examples: [0.001] }),
+      numberOrText({ description: 'Learning rate of the optimizer.', pattern: NUMERIC, examples: [0.001] }),
     ),
     batchSize: optional(
-      intOrString({ description: 'Samples per step and worker: a whole number.', pattern: COUNT, examples: [32] }),
+      intOrString({ description: 'Samples per step and worker. An integer.', pattern: COUNT, examples: [32] }),
     ),
     epochs: optional(
-      intOrString({ description: 'Passes over the dataset: a whole number.', pattern: COUNT, examples: [10] }),
+      intOrString({ description: 'Passes over the dataset. An integer.', pattern: COUNT, examples: [10] }),
     ),
   },
   {
     description:
-      'Settings handed to the training code: each reaches the workers as `HYPERPARAM_<NAME>` and all of them as JSON. ' +
-      'Beside the three named here, any name and any JSON value is kept as it is.',
+      'Hyperparameters for the training code. Each is set as `HYPERPARAM_<NAME>`, and all of them are mounted as a JSON file. ' +
+      'Other names with any JSON value are accepted.',
     extra: { 'x-kubernetes-preserve-unknown-fields': true },
     examples: [{ learningRate: 0.001, batchSize: 32, epochs: 10, optimizer: 'adam' }],
   },
@@ -73,44 +68,44 @@ export const dataVolume = object(
       pattern: DNS_SUBDOMAIN,
       examples: ['training-data-pvc'],
     }),
-    readOnly: optional(flag({ description: 'Mount the volume so that the workers cannot write to it.' })),
+    readOnly: optional(flag({ description: 'Mounts the volume read-only.' })),
   },
-  { description: 'Volume with the training data, mounted into every worker.' },
+  { description: 'Volume with the training data, mounted in every worker.' },
 )
 
 export const restartPolicy = strEnum(['OnFailure', 'Never'], {
-  description: 'Whether a worker whose container fails is started again.',
+  description: 'Whether to restart after a worker fails.',
   default: 'OnFailure',
 })
 
 const workerStatus = object(
   {
-    workerId: int32({ description: 'Rank of the worker, counted from 0.', minimum: 0 }),
-    podName: optional(text({ description: 'Pod that runs the worker.', maxLength: 253, examples: ['bert-workers-0'] })),
+    workerId: int32({ description: 'Rank of the worker, starting at 0.', minimum: 0 }),
+    podName: optional(text({ description: 'Pod of the worker.', maxLength: 253, examples: ['bert-workers-0'] })),
     phase: optional(
       strEnum(['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'], { description: 'Phase of the pod.' }),
     ),
     status: optional(
       text({
-        description: 'The phase in words, with the reason where there is one.',
+        description: 'Phase of the pod, with the reason if there is one.',
         maxLength: 1024,
         examples: ['Running'],
       }),
     ),
-    restartCount: optional(int32({ description: 'How often the worker has been started again.', minimum: 0 })),
+    restartCount: optional(int32({ description: 'Number of restarts of the worker.', minimum: 0 })),
   },
-  { description: 'One worker.' },
+  { description: 'Status of a worker.' },
 )
 
-/** The part of the status that means the same in both versions. */
+/** Status fields with the same meaning in both versions. */
 export const commonStatus = {
-  startTime: optional(dateTime({ description: 'When the first worker ran.' })),
-  completionTime: optional(dateTime({ description: 'When the job ended, well or not.' })),
+  startTime: optional(dateTime({ description: 'Time when the first worker started to run.' })),
+  completionTime: optional(dateTime({ description: 'Time when the job completed or failed.' })),
   workerStatuses: optional(
-    listMap(workerStatus, ['workerId'], { description: 'The workers, one by one.', maxItems: 1024 }),
+    listMap(workerStatus, ['workerId'], { description: 'Status of each worker.', maxItems: 1024 }),
   ),
   observedGeneration: optional(
-    int64({ description: 'The generation of the spec that this status speaks of.', minimum: 0 }),
+    int64({ description: 'Generation of the spec that this status is based on.', minimum: 0 }),
   ),
 }
 

@@ -1,4 +1,4 @@
-/** Pods of a TrainingJob that do something else than its workers: a chief, parameter servers, an evaluator, a launcher. */
+/** Roles of a TrainingJob: pods beside its workers, such as a chief, parameter servers, an evaluator or a launcher. */
 
 import { computeResources } from './compute.ts'
 import { cel, type Infer, int32, listMap, object, optional, strEnum } from './schema.ts'
@@ -10,13 +10,13 @@ const role = object(
   {
     name: strEnum(roleNames, {
       description:
-        'What these pods do: `chief`, `ps` (parameter servers) and `evaluator` for tensorflow, `launcher` for mpi.',
+        'Name of the role: `chief`, `ps` (parameter server) or `evaluator` for tensorflow, `launcher` for mpi.',
     }),
-    replicas: int32({ description: 'How many of them.', minimum: 1, maximum: 128, default: 1 }),
+    replicas: int32({ description: 'Number of pods.', minimum: 1, maximum: 128, default: 1 }),
     gpus: optional(
       int32({
         description:
-          'GPUs of each. Absent: as many as a worker has for a chief, which trains too, and none for the others.',
+          'Number of GPUs per pod. Defaults to gpusPerWorker for a chief, which trains too, and to 0 for other roles.',
         minimum: 0,
         maximum: 8,
         examples: [1],
@@ -25,12 +25,12 @@ const role = object(
     image: optional(image),
     command: optional(command),
     args: optional(args),
-    resources: optional(computeResources('CPU, memory and other resources of each.')),
+    resources: optional(computeResources('Compute resources for each pod of the role.')),
   },
   {
-    description: 'Pods with one task. What is left out is as for the workers.',
+    description: 'Pods of one role. Omitted fields default to those of the workers.',
     rules: [
-      cel(`self.name == 'ps' || self.replicas == 1`, 'roles.replicas must be 1: only the role ps can have several', {
+      cel(`self.name == 'ps' || self.replicas == 1`, 'roles[].replicas must be 1: only the role ps can have more', {
         fieldPath: '.replicas',
       }),
     ],
@@ -39,23 +39,23 @@ const role = object(
 
 export const roles = listMap(role, ['name'], {
   description:
-    'Pods that do something else than the workers. A `chief` or `launcher` decides by its own end how the job ends. Immutable.',
+    'Pods beside the workers. If there is a `chief` or `launcher`, its result is the result of the job. Immutable.',
   maxItems: 4,
   examples: [[{ name: 'chief' }, { name: 'ps', replicas: 2 }]],
 })
 
 export type Role = Infer<typeof role>
 
-/** Rules of a spec that concern its roles. */
+/** CEL rules of the spec that concern roles. */
 export const roleRules = [
   cel(
     `!has(self.roles) || self.roles.all(role, role.name == 'launcher' ? self.framework == 'mpi' : self.framework == 'tensorflow')`,
-    'roles must fit the framework: chief, ps and evaluator need framework tensorflow, launcher needs mpi',
+    'roles[].name must match the framework: chief, ps and evaluator need framework tensorflow, launcher needs mpi',
     { fieldPath: '.roles' },
   ),
   cel(
     `self.engine != 'job' || (!has(self.roles) && self.framework != 'mpi')`,
-    'engine job knows workers only: use engine pods for roles and for framework mpi',
+    'engine job supports workers only: use engine pods for roles and for framework mpi',
     { fieldPath: '.engine' },
   ),
 ]

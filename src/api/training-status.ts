@@ -1,4 +1,4 @@
-/** The status of a TrainingJob in v1: what is known about the run. */
+/** Status of a TrainingJob v1. */
 
 import { conditionsSchema } from './conditions.ts'
 import {
@@ -31,33 +31,35 @@ export const states = [
 const count = (description: string) => optional(int32({ description, minimum: 0 }))
 
 const counts = {
-  active: count('Those that run.'),
-  succeeded: count('Those that are done.'),
-  failed: count('Those that have failed.'),
-  pending: count('Those that wait for a node or an image.'),
+  active: count('Number of running pods.'),
+  succeeded: count('Number of succeeded pods.'),
+  failed: count('Number of failed pods.'),
+  pending: count('Number of pods waiting for a node or an image.'),
 }
 
 const lastFailure = object(
   {
-    time: dateTime({ description: 'When it was noticed.' }),
-    attempt: int32({ description: 'The attempt that it ended.', minimum: 1 }),
-    role: text({ description: '`worker`, or one of the roles.', maxLength: 63, examples: ['worker'] }),
-    worker: int32({ description: 'Rank of the worker, or which one of its role.', minimum: 0 }),
-    podName: text({ description: 'The pod.', maxLength: 253, examples: ['bert-workers-3'] }),
-    node: optional(text({ description: 'Node that it ran on.', maxLength: 253, examples: ['gpu-node-7'] })),
+    time: dateTime({ description: 'Time when the failure was observed.' }),
+    attempt: int32({ description: 'Attempt that failed.', minimum: 1 }),
+    role: text({ description: '`worker`, or the name of a role.', maxLength: 63, examples: ['worker'] }),
+    worker: int32({ description: 'Rank of the worker, or index of the pod in its role.', minimum: 0 }),
+    podName: text({ description: 'Name of the pod.', maxLength: 253, examples: ['bert-workers-3'] }),
+    node: optional(text({ description: 'Node of the pod.', maxLength: 253, examples: ['gpu-node-7'] })),
     exitCode: optional(int32({ description: 'Exit code of the training process.' })),
     reason: text({
-      description: 'Why, in one word: Error, OOMKilled, Preempted, NodeLost, …',
+      description: 'Reason in CamelCase: Error, OOMKilled, Preempted, NodeLost, …',
       maxLength: 128,
       examples: ['OOMKilled'],
     }),
-    message: optional(text({ description: 'Why, in a sentence.', maxLength: 1024, examples: ['exit code 137'] })),
-    log: optional(
-      text({ description: 'The last lines of its log.', maxLength: 4096, examples: ['CUDA out of memory'] }),
+    message: optional(
+      text({ description: 'Human-readable explanation.', maxLength: 1024, examples: ['exit code 137'] }),
     ),
-    counted: flag({ description: 'Whether it counts against backoffLimit; losing a node does not.' }),
+    log: optional(text({ description: 'Last lines of the log.', maxLength: 4096, examples: ['CUDA out of memory'] })),
+    counted: flag({
+      description: 'Whether the failure counts against backoffLimit. Disruptions, such as the loss of a node, do not.',
+    }),
   },
-  { description: 'The last thing that went wrong, and where.' },
+  { description: 'The most recent failure or disruption.' },
 )
 
 export const trainingStatus = object(
@@ -65,68 +67,78 @@ export const trainingStatus = object(
     state: optional(
       strEnum(states, {
         description:
-          'Where the job stands. Pending: accepted; Initializing: workers are being created; Running; ' +
-          'Restarting: after a failure or a change of size; Suspending, Suspended: by request; Completed; Failed.',
+          'State of the job. Pending: waiting for nodes; Initializing: workers are being created or started; Running; ' +
+          'Restarting: after a failure or a change of size; Suspending, Suspended: on request; Completed; Failed.',
       }),
     ),
     reason: optional(
       text({
-        description: 'Why it stands there, in a few words.',
+        description: 'Reason for the state, with a short explanation.',
         maxLength: 1024,
         examples: ['InsufficientGPU: 8 requested, 3 free'],
       }),
     ),
-    progress: optional(text({ description: 'How much of the training is done.', maxLength: 16, examples: ['45%'] })),
-    currentEpoch: count('Epoch that is being trained.'),
-    totalEpochs: count('Epochs to train in all.'),
+    progress: optional(text({ description: 'Progress of the training in percent.', maxLength: 16, examples: ['45%'] })),
+    currentEpoch: count('Current epoch.'),
+    totalEpochs: count('Total number of epochs.'),
     metrics: optional(
-      mapOf(number({ description: 'The latest value.' }), {
+      mapOf(number({ description: 'Latest value.' }), {
         description:
-          'Latest metrics as the workers report them, by name: `loss`, `accuracy`, `throughput`, `stepTime`, …',
+          'Latest metrics that the workers reported, by name: `loss`, `accuracy`, `throughput`, `stepTime`, …',
         maxProperties: 256,
         examples: [{ loss: 0.234, accuracy: 0.876 }],
       }),
     ),
-    workers: optional(object(counts, { description: 'The workers, counted.' })),
+    workers: optional(object(counts, { description: 'Number of workers by phase.' })),
     roles: optional(
       listMap(
         object(
-          { name: text({ description: 'The role.', maxLength: 63, examples: ['chief'] }), ...counts },
-          { description: 'The pods of one role, counted.' },
+          { name: text({ description: 'Name of the role.', maxLength: 63, examples: ['chief'] }), ...counts },
+          { description: 'Number of pods of a role by phase.' },
         ),
         ['name'],
-        { description: 'The pods that are no workers, by their role.', maxItems: 8 },
+        { description: 'Number of pods by role, without the workers.', maxItems: 8 },
       ),
     ),
-    attempts: count('How often the workers have been started together, this time included.'),
-    worldSize: count('Workers of the current attempt; every rank of it was told this number.'),
-    failures: count('Failures that count against backoffLimit.'),
+    attempts: count('Number of attempts, including the current one. In each attempt all workers start together.'),
+    worldSize: count('Number of workers in the current attempt. The same for every rank.'),
+    failures: count('Number of failures counted against backoffLimit.'),
+    unexplainedLosses: count(
+      'Number of consecutive worker losses without an observed exit, disruption or deletion. ' +
+        'From the third on, each counts against backoffLimit.',
+    ),
     failedPods: optional(
-      list(text({ description: 'Uid of a pod.', maxLength: 64 }), {
-        description: 'Pods of the current attempt whose failure is accounted for and that are being replaced.',
+      list(text({ description: 'UID of a pod.', maxLength: 64 }), {
+        description: 'Pods of the current attempt whose failure is recorded and that are being replaced.',
         maxItems: 1024,
       }),
     ),
-    restartTime: optional(dateTime({ description: 'When the next attempt may begin.' })),
+    restartTime: optional(dateTime({ description: 'Earliest start time of the next attempt.' })),
     lastFailure: optional(lastFailure),
     resources: optional(
       object(
         {
-          allocatedGPUs: count('GPUs that the workers hold.'),
-          allocatedNodes: count('Nodes that the workers run on.'),
+          allocatedGPUs: count('Number of GPUs allocated to the workers.'),
+          allocatedNodes: count('Number of nodes that the workers run on.'),
           gpuUtilization: optional(
-            number({ description: 'Average use of those GPUs, in percent.', minimum: 0, maximum: 100 }),
+            number({ description: 'Average utilization of the allocated GPUs in percent.', minimum: 0, maximum: 100 }),
           ),
         },
-        { description: 'What the job holds of the cluster.' },
+        { description: 'Cluster resources allocated to the job.' },
       ),
     ),
-    duration: optional(text({ description: 'Time since the start.', maxLength: 32, examples: ['2h 15m'] })),
-    estimatedCompletion: optional(dateTime({ description: 'When the job will be done if it goes on like this.' })),
+    duration: optional(
+      text({
+        description: 'Time from the start to the last status update, or to the end of a finished job.',
+        maxLength: 32,
+        examples: ['2h 15m'],
+      }),
+    ),
+    estimatedCompletion: optional(dateTime({ description: 'Estimated completion time at the current pace.' })),
     ...commonStatus,
     conditions: optional(conditionsSchema),
   },
-  { description: 'What is known about the run. Written by the operator.' },
+  { description: 'Observed state of the training run. Set by the operator.' },
 )
 
 export type TrainingJobStatus = Infer<typeof trainingStatus>

@@ -1,14 +1,17 @@
-/** What the pods of a TrainingJob may use of their namespace: an allow-list, not a free pod template. */
+/**
+ * Volumes, environment sources and identity of the pods of a TrainingJob. An allow-list of what a pod template offers:
+ * users get no host paths and no privileges.
+ */
 
 import {
   cel,
   DNS_LABEL,
-  DNS_SUBDOMAIN,
   flag,
   type Infer,
   list,
   listMap,
   object,
+  objectName,
   optional,
   quantity,
   staysInside,
@@ -16,11 +19,8 @@ import {
   text,
 } from './schema.ts'
 
-/** Names of volumes that the operator adds itself. */
+/** Names of the volumes that the operator adds. */
 export const ownVolumes = ['checkpoints', 'config', 'data', 'dshm', 'ssh'] as const
-
-const named = (description: string, example: string) =>
-  text({ description, maxLength: 253, pattern: DNS_SUBDOMAIN, examples: [example] })
 
 const volumeName = text({
   description: 'Name of the volume.',
@@ -30,7 +30,7 @@ const volumeName = text({
   rules: [
     cel(
       `!(self in ['${ownVolumes.join("', '")}'])`,
-      `volumes.name must not be one of ${ownVolumes.join(', ')}, which the operator uses: choose another`,
+      `volumes[].name must not be one of ${ownVolumes.join(', ')}, which the operator uses: choose another name`,
     ),
   ],
 })
@@ -39,43 +39,43 @@ const volume = object(
   {
     name: volumeName,
     configMap: optional(
-      object({ name: named('Name of the ConfigMap.', 'settings') }, { description: 'The files of a ConfigMap.' }),
+      object({ name: objectName('Name of the ConfigMap.', 'settings') }, { description: 'Mounts a ConfigMap.' }),
     ),
     secret: optional(
-      object({ secretName: named('Name of the Secret.', 'credentials') }, { description: 'The files of a Secret.' }),
+      object({ secretName: objectName('Name of the Secret.', 'credentials') }, { description: 'Mounts a Secret.' }),
     ),
     persistentVolumeClaim: optional(
       object(
         {
-          claimName: named('Name of the claim.', 'datasets'),
-          readOnly: optional(flag({ description: 'Never write to it.' })),
+          claimName: objectName('Name of the PersistentVolumeClaim.', 'datasets'),
+          readOnly: optional(flag({ description: 'Mounts the volume read-only.' })),
         },
-        { description: 'A PersistentVolumeClaim.' },
+        { description: 'Mounts a PersistentVolumeClaim.' },
       ),
     ),
     emptyDir: optional(
       object(
         {
-          medium: optional(strEnum(['Memory'], { description: 'Held in memory; on disk if absent.' })),
-          sizeLimit: optional(quantity({ description: 'The most it may hold.', examples: ['2Gi'] })),
+          medium: optional(strEnum(['Memory'], { description: 'Storage medium. Defaults to the disk of the node.' })),
+          sizeLimit: optional(quantity({ description: 'Maximum size.', examples: ['2Gi'] })),
         },
-        { description: 'An empty directory of each pod, gone with it.' },
+        { description: 'An empty directory with the lifetime of the pod.' },
       ),
     ),
   },
   {
-    description: 'One volume.',
+    description: 'A volume.',
     rules: [
       cel(
         '[has(self.configMap), has(self.secret), has(self.persistentVolumeClaim), has(self.emptyDir)].filter(x, x).size() == 1',
-        'volumes must each have exactly one source: configMap, secret, persistentVolumeClaim or emptyDir',
+        'volumes[] must have exactly one source: set one of configMap, secret, persistentVolumeClaim and emptyDir',
       ),
     ],
   },
 )
 
 export const volumes = listMap(volume, ['name'], {
-  description: 'Volumes of every pod, beside those that the operator adds.',
+  description: 'Volumes for every pod, in addition to those that the operator adds.',
   maxItems: 32,
   examples: [[{ name: 'scratch', emptyDir: { sizeLimit: '50Gi' } }]],
 })
@@ -84,36 +84,36 @@ export const volumeMounts = listMap(
   object(
     {
       name: text({
-        description: 'Name of one of the volumes.',
+        description: 'Name of a volume.',
         maxLength: 63,
         pattern: DNS_LABEL,
         examples: ['scratch'],
       }),
       mountPath: text({
-        description: 'Directory at which it appears.',
+        description: 'Path in the container at which to mount the volume.',
         minLength: 2,
         maxLength: 1024,
         pattern: '^/[^:]+$',
-        rules: [staysInside('volumeMounts.mountPath')],
+        rules: [staysInside('volumeMounts[].mountPath')],
         examples: ['/scratch'],
       }),
       subPath: optional(
         text({
-          description: 'Directory inside the volume; all of it if absent.',
+          description: 'Path in the volume to mount. Defaults to its root.',
           minLength: 1,
           maxLength: 1024,
           pattern: '^[^/]',
-          rules: [staysInside('volumeMounts.subPath')],
+          rules: [staysInside('volumeMounts[].subPath')],
           examples: ['team-a'],
         }),
       ),
-      readOnly: optional(flag({ description: 'Never write to it.' })),
+      readOnly: optional(flag({ description: 'Mounts the volume read-only.' })),
     },
-    { description: 'One place for a volume.' },
+    { description: 'A volume mount.' },
   ),
   ['mountPath'],
   {
-    description: 'Where the volumes appear in every pod.',
+    description: 'Volume mounts for every pod.',
     maxItems: 32,
     examples: [[{ name: 'scratch', mountPath: '/scratch' }]],
   },
@@ -122,10 +122,10 @@ export const volumeMounts = listMap(
 const source = (kind: string) =>
   object(
     {
-      name: named(`Name of the ${kind}.`, 'settings'),
-      optional: optional(flag({ description: 'Do without it where it does not exist.' })),
+      name: objectName(`Name of the ${kind}.`, 'settings'),
+      optional: optional(flag({ description: `Whether the ${kind} may be missing.` })),
     },
-    { description: `A ${kind}, each entry a variable.` },
+    { description: `A ${kind} whose entries become variables.` },
   )
 
 export const envFrom = list(
@@ -133,7 +133,7 @@ export const envFrom = list(
     {
       prefix: optional(
         text({
-          description: 'Put before the name of each variable.',
+          description: 'Prefix for the name of each variable.',
           minLength: 1,
           maxLength: 128,
           pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
@@ -144,28 +144,22 @@ export const envFrom = list(
       secretRef: optional(source('Secret')),
     },
     {
-      description: 'One source of variables.',
+      description: 'A source of variables.',
       rules: [
         cel(
           'has(self.configMapRef) != has(self.secretRef)',
-          'envFrom must each have exactly one source: configMapRef or secretRef',
+          'envFrom[] must have exactly one source: set either configMapRef or secretRef',
         ),
       ],
     },
   ),
   {
-    description: 'Environment variables of every pod from ConfigMaps and Secrets.',
+    description: 'Environment variables for every pod from ConfigMaps and Secrets.',
     maxItems: 32,
     examples: [[{ secretRef: { name: 's3-credentials' } }]],
   },
 )
 
-export const imagePullSecrets = listMap(
-  object({ name: named('Name of the Secret.', 'registry') }, { description: 'A Secret with a login to a registry.' }),
-  ['name'],
-  { description: 'Logins to the registries that images come from.', maxItems: 16, examples: [[{ name: 'registry' }]] },
-)
-
-export const serviceAccountName = named('ServiceAccount that the pods run as.', 'trainer')
+export const serviceAccountName = objectName('ServiceAccount of the pods.', 'trainer')
 
 export type Volume = Infer<typeof volume>

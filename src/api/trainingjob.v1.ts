@@ -1,7 +1,8 @@
-/** TrainingJob v1, the stored version: everything a training run is asked to do, and what is known about it. */
+/** TrainingJob v1, the storage version. */
 
 import { checkpoint } from './checkpoint.ts'
 import { computeResources } from './compute.ts'
+import { imagePullSecrets } from './container-image.ts'
 import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
 import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
@@ -10,7 +11,7 @@ import { args, command, dataVolume, frameworks, hyperparameters, image, restartP
 import { roleRules, roles } from './training-roles.ts'
 import { scheduling } from './training-scheduling.ts'
 import { type TrainingJobStatus, trainingStatus } from './training-status.ts'
-import { envFrom, imagePullSecrets, serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
+import { envFrom, serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
 
 export const MAX_WORKERS = 1024
 
@@ -19,11 +20,11 @@ const workers = (description: string, options: { readonly default?: number } = {
 
 const elastic = object(
   {
-    minWorkers: workers('The fewest workers that the training can go on with.', { default: 1 }),
-    maxWorkers: workers('The most workers that the training can make use of.'),
+    minWorkers: workers('Minimum number of workers.', { default: 1 }),
+    maxWorkers: workers('Maximum number of workers.'),
   },
   {
-    description: 'Lets the number of workers change while the job runs. Absent: the number is fixed.',
+    description: 'Allows the number of workers to change while the job runs. If omitted, the number is fixed.',
     examples: [{ minWorkers: 2, maxWorkers: 8 }],
     rules: [
       cel(
@@ -35,30 +36,33 @@ const elastic = object(
   },
 )
 
-const env = environment('Environment variables of every worker, beside those that the operator sets.', 'gpusPerWorker')
+const env = environment(
+  'Environment variables for every worker, in addition to those that the operator sets.',
+  'gpusPerWorker',
+)
 
 const networking = object(
   {
     masterPort: int32({
-      description: 'Port at which rank 0 gathers the others.',
+      description: 'Port of rank 0 that the other ranks connect to.',
       minimum: 1,
       maximum: 65535,
       default: 29500,
     }),
     backend: optional(
       strEnum(['nccl', 'gloo'], {
-        description: 'How the workers exchange gradients. Absent: `nccl` with GPUs, `gloo` without.',
+        description: 'Communication backend. Defaults to `nccl` with GPUs and to `gloo` without.',
       }),
     ),
   },
-  { description: 'How the workers find each other and talk.', default: {} },
+  { description: 'How workers connect to each other.', default: {} },
 )
 
-/** Neither added, nor removed, nor changed. */
-const fixed = (field: string): Rule =>
+/** Rejects adding, removing or changing the field. */
+const immutable = (field: string): Rule =>
   cel(
     `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`,
-    `${field} is immutable: create another TrainingJob to train with a different ${field}`,
+    `${field} is immutable: create another TrainingJob with the new ${field}`,
     { fieldPath: `.${field}`, reason: 'FieldValueForbidden' },
   )
 
@@ -76,7 +80,7 @@ const spec = object(
       text({ description: 'Dataset to train on. Immutable.', minLength: 1, maxLength: 1024, examples: ['imagenet'] }),
     ),
     framework: strEnum(frameworks, {
-      description: 'Framework of the training code; decides how the workers are told about each other. Immutable.',
+      description: 'Framework of the training code. It determines how workers discover each other. Immutable.',
       default: 'pytorch',
     }),
     image: optional(image),
@@ -85,29 +89,28 @@ const spec = object(
     env: optional(env),
     envFrom: optional(envFrom),
     engine: strEnum(['pods', 'job'], {
-      description: 'What runs the workers: pods that the operator itself creates, or an Indexed Job. Immutable.',
+      description: 'How workers run: as Pods that the operator creates, or as one Indexed Job. Immutable.',
       default: 'pods',
     }),
-    numWorkers: workers(
-      'Number of workers that train together. Changes only while `elastic` is set or the job is suspended.',
-      { default: 1 },
-    ),
+    numWorkers: workers('Number of workers. Can change only while `elastic` is set or the job is suspended.', {
+      default: 1,
+    }),
     gpusPerWorker: int32({
-      description: 'GPUs of each worker. Immutable.',
+      description: 'Number of GPUs per worker. Immutable.',
       minimum: 0,
       maximum: 8,
       default: 1,
       rules: [
         cel(
           'self == oldSelf',
-          'gpusPerWorker is immutable: create another TrainingJob to train with a different number of GPUs',
+          'gpusPerWorker is immutable: create another TrainingJob with a different number of GPUs',
           { reason: 'FieldValueForbidden' },
         ),
       ],
     }),
     procsPerWorker: optional(
       int32({
-        description: 'Processes of each worker. Absent: one per GPU, and one without GPUs.',
+        description: 'Number of processes per worker. Defaults to one per GPU, or to one without GPUs.',
         minimum: 1,
         maximum: 64,
         examples: [8],
@@ -115,15 +118,15 @@ const spec = object(
     ),
     roles: optional(roles),
     elastic: optional(elastic),
-    suspend: flag({ description: 'Stop the workers and keep the job; false lets it go on.', default: false }),
+    suspend: flag({ description: 'Stops the workers and keeps the job. Set to false to resume.', default: false }),
     hyperparameters: optional(hyperparameters),
     checkpoint,
     dataVolume: optional(dataVolume),
     networking,
-    resources: optional(computeResources('CPU, memory and other resources of each worker.')),
+    resources: optional(computeResources('Compute resources for each worker.')),
     restartPolicy,
     backoffLimit: int32({
-      description: 'Failures that are repaired by a restart before the job counts as failed.',
+      description: 'Number of retries before the job is marked as failed. Disruptions such as preemption do not count.',
       minimum: 0,
       maximum: 10,
       default: 3,
@@ -132,20 +135,21 @@ const spec = object(
     activeDeadlineSeconds: optional(
       int64({
         description:
-          'How long the job may take, from its start or the last time it was resumed, before it counts as failed.',
+          'Maximum duration of the job in seconds, after which it fails. Measured from `status.startTime`, when the first ' +
+          'worker ran, or from the last resume. Time spent waiting for the first node does not count.',
         minimum: 1,
         examples: [86400],
       }),
     ),
     ttlSecondsAfterFinished: optional(
       int32({
-        description: 'How long the job is kept after its end; then it is deleted. Absent: until somebody deletes it.',
+        description: 'Seconds to keep the job after it finishes. It is then deleted. If omitted, the job is kept.',
         minimum: 0,
         examples: [604800],
       }),
     ),
     cleanPodPolicy: strEnum(['Running', 'All', 'None'], {
-      description: 'Which pods are deleted when the job has ended: those that still run, all of them, or none.',
+      description: 'Which pods to delete when the job finishes: those still running, all of them, or none.',
       default: 'Running',
     }),
     scheduling: optional(scheduling),
@@ -155,7 +159,7 @@ const spec = object(
     volumeMounts: optional(volumeMounts),
   },
   {
-    description: 'What to train, with what, and how to carry on when something breaks.',
+    description: 'Desired state of the training run.',
     rules: [
       cel(
         '(has(self.image) && has(self.command)) || (has(self.model) && has(self.dataset))',
@@ -164,7 +168,7 @@ const spec = object(
       ),
       cel(
         '!has(self.elastic) || (self.elastic.minWorkers <= self.numWorkers && self.numWorkers <= self.elastic.maxWorkers)',
-        'numWorkers must lie between elastic.minWorkers and elastic.maxWorkers: change numWorkers or the bounds',
+        'numWorkers must be between elastic.minWorkers and elastic.maxWorkers: change numWorkers or the bounds',
         { fieldPath: '.numWorkers' },
       ),
       cel(
@@ -175,14 +179,14 @@ const spec = object(
       ...roleRules,
       cel(
         '!has(self.volumeMounts) || (has(self.volumes) && self.volumeMounts.all(mount, self.volumes.exists(volume, volume.name == mount.name)))',
-        'volumeMounts.name must be the name of one of the volumes: add the volume or correct the name',
+        'volumeMounts[].name must match the name of a volume: add the volume or correct the name',
         { fieldPath: '.volumeMounts' },
       ),
-      fixed('model'),
-      fixed('dataset'),
-      fixed('framework'),
-      fixed('engine'),
-      fixed('roles'),
+      immutable('model'),
+      immutable('dataset'),
+      immutable('framework'),
+      immutable('engine'),
+      immutable('roles'),
     ],
   },
 )
@@ -193,25 +197,44 @@ export type TrainingJob = CustomObject<TrainingJobSpec, TrainingJobStatus>
 export const trainingJobV1 = {
   name: 'v1',
   storage: true,
-  description: 'A training run: one or many workers that train one model together.',
+  description: 'TrainingJob runs one or more workers that train one model together.',
   spec,
   status: trainingStatus,
   columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'Where the job stands.' },
-    { name: 'Progress', type: 'string', jsonPath: '.status.progress', description: 'How much is done.' },
-    { name: 'Epoch', type: 'integer', jsonPath: '.status.currentEpoch', description: 'Epoch being trained.' },
-    { name: 'Workers', type: 'integer', jsonPath: '.spec.numWorkers', description: 'Workers asked for.' },
+    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'State of the job.' },
+    { name: 'Progress', type: 'string', jsonPath: '.status.progress', description: 'Progress of the training.' },
+    { name: 'Epoch', type: 'integer', jsonPath: '.status.currentEpoch', description: 'Current epoch.' },
+    { name: 'Workers', type: 'integer', jsonPath: '.spec.numWorkers', description: 'Desired number of workers.' },
     AGE,
-    { name: 'Framework', type: 'string', jsonPath: '.spec.framework', description: 'Framework.', wide: true },
+    {
+      name: 'Framework',
+      type: 'string',
+      jsonPath: '.spec.framework',
+      description: 'Framework of the training code.',
+      wide: true,
+    },
     {
       name: 'GPUs',
       type: 'integer',
       jsonPath: '.status.resources.allocatedGPUs',
-      description: 'GPUs held.',
+      description: 'Allocated GPUs.',
       wide: true,
     },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Why it is so.', wide: true },
-    { name: 'Duration', type: 'string', jsonPath: '.status.duration', description: 'Time since start.', wide: true },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Reason for the state.', wide: true },
+    {
+      name: 'Started',
+      type: 'date',
+      jsonPath: '.status.startTime',
+      description: 'Time since the first worker ran.',
+      wide: true,
+    },
+    {
+      name: 'Duration',
+      type: 'string',
+      jsonPath: '.status.duration',
+      description: 'Time from the start to the last status update, or to the end of a finished job.',
+      wide: true,
+    },
   ],
   scale: { specReplicasPath: '.spec.numWorkers', statusReplicasPath: '.status.workers.active' },
 } as const satisfies KindVersion

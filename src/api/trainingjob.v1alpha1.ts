@@ -1,4 +1,4 @@
-/** TrainingJob v1alpha1: the first version, for manifests and clients that were written for it. Never stored. */
+/** TrainingJob v1alpha1, for existing manifests and clients. Served, but not stored. */
 
 import { computeResources } from './compute.ts'
 import { conditionsSchema } from './conditions.ts'
@@ -26,29 +26,29 @@ const spec = object(
     command,
     args: optional(args),
     workers: int32({
-      description: 'Number of workers. May change while the job runs.',
+      description: 'Number of workers. Can change while the job runs.',
       minimum: 1,
       maximum: MAX_ALPHA_WORKERS,
       default: 1,
     }),
     gpuPerWorker: int32({
-      description: 'GPUs of each worker. Immutable.',
+      description: 'Number of GPUs per worker. Immutable.',
       minimum: 0,
       maximum: 8,
       default: 0,
       rules: [
         cel(
           'self == oldSelf',
-          'gpuPerWorker is immutable: create another TrainingJob to train with a different number of GPUs',
+          'gpuPerWorker is immutable: create another TrainingJob with a different number of GPUs',
           { reason: 'FieldValueForbidden' },
         ),
       ],
     }),
-    resources: optional(computeResources('CPU, memory and other resources of each worker.')),
+    resources: optional(computeResources('Compute resources for each worker.')),
     dataVolume: optional(dataVolume),
     checkpointDir: optional(
       text({
-        description: 'Directory at which the checkpoint volume is mounted. Absent: no checkpoints are kept.',
+        description: 'Mount path of the checkpoint volume. If omitted, checkpoints are disabled.',
         minLength: 1,
         maxLength: 1024,
         pattern: '^/',
@@ -56,20 +56,20 @@ const spec = object(
         examples: ['/checkpoints/mnist'],
       }),
     ),
-    checkpointInterval: int32({ description: 'Save a checkpoint every this many epochs.', minimum: 1, default: 1 }),
+    checkpointInterval: int32({ description: 'Number of epochs between checkpoints.', minimum: 1, default: 1 }),
     hyperparameters: optional(hyperparameters),
     restartPolicy,
   },
-  { description: 'What to train, and with what.' },
+  { description: 'Desired state of the training run.' },
 )
 
 const status = object(
   {
-    phase: optional(strEnum(phases, { description: 'Where the job stands.' })),
+    phase: optional(strEnum(phases, { description: 'Phase of the job.' })),
     ...commonStatus,
     conditions: optional(conditionsSchema),
   },
-  { description: 'What is known about the run. Written by the operator.' },
+  { description: 'Observed state of the training run. Set by the operator.' },
 )
 
 export type AlphaTrainingJobSpec = Infer<typeof spec>
@@ -81,13 +81,13 @@ export const trainingJobV1alpha1 = {
   name: 'v1alpha1',
   storage: false,
   description:
-    'A training run, in its first version. Converted to and from v1 without loss; write new manifests in v1.',
+    'TrainingJob runs one or more workers that train one model together. Converted to and from v1 without loss; use v1 for new manifests.',
   spec,
   status,
   columns: [
-    { name: 'Framework', type: 'string', jsonPath: '.spec.framework', description: 'Framework.' },
-    { name: 'Workers', type: 'integer', jsonPath: '.spec.workers', description: 'Workers asked for.' },
-    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Where the job stands.' },
+    { name: 'Framework', type: 'string', jsonPath: '.spec.framework', description: 'Framework of the training code.' },
+    { name: 'Workers', type: 'integer', jsonPath: '.spec.workers', description: 'Desired number of workers.' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase', description: 'Phase of the job.' },
     AGE,
   ],
 } as const satisfies KindVersion

@@ -1,7 +1,4 @@
-/**
- * Whether a value has the shape its schema asks for: types, enums, ranges, patterns. What CEL rules say about several
- * fields at once is the API server's to judge.
- */
+/** Validates values against a schema: types, enums, ranges and patterns. CEL rules are evaluated by the API server only. */
 
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Flags, helpOf, parseFlags, UsageError, wholeNumber } from './flags.ts'
+import { type Flags, helpOf, parseFlags, UsageError, parseInteger } from './flags.ts'
 
 const flags = {
   port: { value: 'PORT', env: 'PORT', default: '8000', help: 'where to listen' },
@@ -8,23 +8,23 @@ const flags = {
   elect: { env: 'ELECT', default: 'true', help: 'elect a leader' },
 } as const satisfies Flags
 
-test('the command line wins over the environment, the environment over the default', () => {
+test('the command line takes precedence over the environment, the environment over the default', () => {
   assert.deepEqual(parseFlags(flags, [], {}), { port: '8000', file: undefined, elect: true })
   assert.deepEqual(parseFlags(flags, [], { PORT: '1', ELECT: 'false' }), { port: '1', file: undefined, elect: false })
   const given = parseFlags(flags, ['--port=2', '--file', 'a', '--no-elect'], { PORT: '1' })
   assert.deepEqual(given, { port: '2', file: 'a', elect: false })
 })
 
-test('an empty variable says nothing', () => {
+test('ignores empty variables', () => {
   assert.equal(parseFlags(flags, [], { PORT: '' }).port, '8000')
 })
 
-test('nonsense is a UsageError', () => {
+test('invalid values are UsageErrors', () => {
   for (const args of [['--nonsense'], ['--file'], ['stray']])
     assert.throws(() => parseFlags(flags, args, {}), UsageError)
-  assert.throws(() => parseFlags(flags, [], { ELECT: 'perhaps' }), /elect is either true or false/)
-  assert.throws(() => wholeNumber('port', 'many', 0, 10), /--port is a whole number from 0 to 10/)
-  assert.equal(wholeNumber('port', '7', 0, 10), 7)
+  assert.throws(() => parseFlags(flags, [], { ELECT: 'perhaps' }), /--elect must be true or false/)
+  assert.throws(() => parseInteger('port', 'many', 0, 10), /--port must be an integer from 0 to 10/)
+  assert.equal(parseInteger('port', '7', 0, 10), 7)
 })
 
 test('the help shows every flag with its variable and default', () => {

@@ -1,13 +1,13 @@
 /**
- * Flags of a command, declared once: what they are called, what they mean, where else they may come from. The command
- * line wins over the environment, the environment over the default.
+ * Declares the flags of a command: name, help, environment variable, default. The command line takes precedence over the
+ * environment, the environment over the default.
  */
 import { parseArgs } from 'node:util'
 
 export interface Flag {
-  /** Shown in the help in place of the value; a flag without one is a switch, `--name` or `--no-name`. */
+  /** Placeholder for the value in the help. A flag without it is boolean: `--name` or `--no-name`. */
   readonly value?: string
-  /** The variable of the environment that is asked when the flag is not given. */
+  /** Environment variable to use if the flag is omitted. */
   readonly env?: string
   readonly default?: string
   readonly help: string
@@ -15,7 +15,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>
 
-/** The values of all flags: text as given, `true` or `false` for switches, undefined where nothing was said. */
+/** The values of all flags: strings, or booleans for flags without a placeholder; undefined if omitted. */
 export type Values<F extends Flags> = {
   readonly [name in keyof F]: F[name] extends { readonly value: string }
     ? F[name] extends { readonly default: string }
@@ -24,21 +24,21 @@ export type Values<F extends Flags> = {
     : boolean
 }
 
-/** Said to the person who typed it, without a stack. */
+/** Wrong usage. Printed without a stack trace. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
 export function parseFlags<F extends Flags>(flags: F, args: readonly string[], env: NodeJS.ProcessEnv): Values<F> {
-  const given = parsed(flags, args)
+  const given = parse(flags, args)
   const entries = Object.entries(flags).map(([name, flag]) => {
-    const said = given[name] ?? (flag.env === undefined ? undefined : env[flag.env] || undefined) ?? flag.default
-    return [name, flag.value === undefined ? isOn(name, said) : said]
+    const value = given[name] ?? (flag.env === undefined ? undefined : env[flag.env] || undefined) ?? flag.default
+    return [name, flag.value === undefined ? parseBoolean(name, value) : value]
   })
   return Object.fromEntries(entries) as Values<F>
 }
 
-function parsed(flags: Flags, args: readonly string[]): Readonly<Record<string, string | boolean | undefined>> {
+function parse(flags: Flags, args: readonly string[]): Readonly<Record<string, string | boolean | undefined>> {
   const options = Object.entries(flags).map(([name, { value }]) => [
     name,
     { type: value === undefined ? ('boolean' as const) : ('string' as const) },
@@ -51,14 +51,14 @@ function parsed(flags: Flags, args: readonly string[]): Readonly<Record<string, 
   }
 }
 
-function isOn(name: string, said: string | boolean | undefined): boolean {
-  if (typeof said === 'boolean') return said
-  if (said === undefined || said === 'false' || said === '0') return false
-  if (said === 'true' || said === '1') return true
-  throw new UsageError(`${name} is either true or false, not '${said}'`)
+function parseBoolean(name: string, given: string | boolean | undefined): boolean {
+  if (typeof given === 'boolean') return given
+  if (given === undefined || given === 'false' || given === '0') return false
+  if (given === 'true' || given === '1') return true
+  throw new UsageError(`--${name} must be true or false, not '${given}'`)
 }
 
-/** One line per flag, the explanations aligned. */
+/** The help: one line per flag, aligned. */
 export function helpOf(flags: Flags): string {
   const rows = Object.entries(flags).map(([name, flag]) => [left(name, flag), right(flag)] as const)
   const width = Math.max(...rows.map(([one]) => one.length))
@@ -77,9 +77,9 @@ function right(flag: Flag): string {
   return notes.length === 0 ? flag.help : `${flag.help} (${notes.join(', ')})`
 }
 
-/** A whole number within bounds, or a UsageError that says which. */
-export function wholeNumber(name: string, text: string, minimum: number, maximum: number): number {
+/** Parses an integer within bounds. Throws a UsageError that names the bounds. */
+export function parseInteger(name: string, text: string, minimum: number, maximum: number): number {
   const number = Number(text)
   if (Number.isInteger(number) && number >= minimum && number <= maximum) return number
-  throw new UsageError(`--${name} is a whole number from ${minimum} to ${maximum}, not '${text}'`)
+  throw new UsageError(`--${name} must be an integer from ${minimum} to ${maximum}, not '${text}'`)
 }

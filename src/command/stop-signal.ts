@@ -1,9 +1,9 @@
-/** The first SIGTERM or SIGINT stops in order; the second ends the process, as nobody listens any more. */
-export function stopSignal(told: (signal: string) => void = () => {}): AbortSignal {
+/** Aborts at the first SIGTERM or SIGINT. The second one ends the process, because it is no longer handled. */
+export function stopSignal(onSignal: (signal: string) => void = () => {}): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      told(signal)
+      onSignal(signal)
       stop.abort()
     })
   }

@@ -1,14 +1,14 @@
 /**
- * Makes rates of counters: two reports of a pod, some seconds apart, give what went through between them. A router that
- * has started anew, or a version that came back, counts from zero again; what it says then is all since.
+ * Computes rates from the counters of routers: the difference of two reports of a pod. A restarted router, or a version
+ * that was added again, counts from zero: then the counters are the difference.
  *
- * Rates are renewed once in `WINDOW_MS` and stay the same in between, however often is asked: whoever writes them into a
- * status writes no more often than that.
+ * Rates change at most once per `WINDOW_MS`, however often reports are added, so that a status with rates is not written
+ * more often than that.
  */
-import type { RouterReport, VersionCounters, VersionRates } from '../api/router-report.ts'
+import type { TrafficReport, VersionCounters, VersionRates } from '../api/router-report.ts'
 
 const WINDOW_MS = 10_000
-/** A pod that has not been heard of for this long is forgotten. */
+/** A pod without reports for this time is forgotten. */
 const FORGET_MS = 10 * 60_000
 
 interface Flow {
@@ -19,43 +19,43 @@ interface Flow {
   readonly seconds: number
 }
 
-interface Heard {
-  /** Where the running window began. */
-  readonly report: RouterReport
+interface Window {
+  /** The report at the start of the window. */
+  readonly report: TrafficReport
   readonly at: number
-  /** Of the window before. */
+  /** The traffic of the previous window. */
   readonly flows?: readonly Flow[]
 }
 
-export class RouterRates {
-  readonly #pods = new Map<string, Heard>()
+export class TrafficRates {
+  readonly #pods = new Map<string, Window>()
 
-  /** Of the pods that answered. Absent while none of them has been heard of for a whole window. */
-  note(reports: ReadonlyMap<string, RouterReport>, now: number): ReadonlyMap<string, VersionRates> | undefined {
+  /** Adds the reports of the pods that responded. Undefined until one of them has completed a window. */
+  note(reports: ReadonlyMap<string, TrafficReport>, now: number): ReadonlyMap<string, VersionRates> | undefined {
     for (const [uid, { at }] of this.#pods) if (now - at > FORGET_MS) this.#pods.delete(uid)
-    const heard = [...reports].map(([uid, report]) => this.#hear(uid, report, now).flows)
-    const flows = heard.filter((known) => known !== undefined)
+    const traffic = [...reports].map(([uid, report]) => this.#update(uid, report, now).flows)
+    const flows = traffic.filter((known) => known !== undefined)
     return flows.length === 0 ? undefined : ratesOf(flows.flat())
   }
 
-  #hear(uid: string, report: RouterReport, now: number): Heard {
+  #update(uid: string, report: TrafficReport, now: number): Window {
     const before = this.#pods.get(uid)
     if (before && now - before.at < WINDOW_MS) return before
-    const heard = { report, at: now, ...(before && { flows: flowsBetween(before, report, now) }) }
-    this.#pods.set(uid, heard)
-    return heard
+    const window = { report, at: now, ...(before && { flows: flowsBetween(before, report, now) }) }
+    this.#pods.set(uid, window)
+    return window
   }
 }
 
-function flowsBetween(before: Heard, { startedAt, versions }: RouterReport, now: number): Flow[] {
-  const isAnew = startedAt !== before.report.startedAt
+function flowsBetween(before: Window, { startedAt, versions }: TrafficReport, now: number): Flow[] {
+  const isRestarted = startedAt !== before.report.startedAt
   const known = new Map(before.report.versions.map((counters) => [counters.version, counters]))
   const seconds = (now - before.at) / 1_000
-  return versions.map((counters) => flow(counters, isAnew ? undefined : known.get(counters.version), seconds))
+  return versions.map((counters) => flowOf(counters, isRestarted ? undefined : known.get(counters.version), seconds))
 }
 
-/** A counter that has fallen began again. */
-function flow(now: VersionCounters, then: VersionCounters | undefined, seconds: number): Flow {
+/** A lower counter has restarted. */
+function flowOf(now: VersionCounters, then: VersionCounters | undefined, seconds: number): Flow {
   const base = then && then.requests <= now.requests ? then : { requests: 0, errors: 0, latencyMsSum: 0 }
   return {
     version: now.version,

@@ -1,44 +1,44 @@
 /**
- * Asks router pods what they do. A pod that does not answer, answers late, too much or nonsense is simply not in the
- * answer: nobody who asks is kept waiting or fails for it.
+ * Reads the reports of router pods. A pod whose report is missing, late, too large or invalid is omitted from the result:
+ * it neither delays nor fails the others.
  */
 import { request } from 'undici'
-import { REPORT_PATH, REPORT_PORT, type RouterReport, type VersionCounters } from '../api/router-report.ts'
+import { REPORT_PATH, REPORT_PORT, type TrafficReport, type VersionCounters } from '../api/router-report.ts'
 import type { Pod } from '../kube/resources.ts'
 
-export interface RouterReportsOptions {
+export interface TrafficReportsOptions {
   readonly timeoutMs?: number
-  /** Another port than the one that routers listen on. */
+  /** Default: the report port of routers. */
   readonly port?: number
 }
 
 const TIMEOUT_MS = 2_000
-const LONGEST_REPORT = 64 * 1024
-const MOST_VERSIONS = 100
+const MAX_REPORT = 64 * 1024
+const MAX_VERSIONS = 100
 
-/** By uid of the pod. Never throws. */
-export type ReadRouterReports = (pods: readonly Pod[]) => Promise<ReadonlyMap<string, RouterReport>>
+/** Returns the reports by uid of the pod. Never throws. */
+export type ReadTrafficReports = (pods: readonly Pod[]) => Promise<ReadonlyMap<string, TrafficReport>>
 
-export function routerReports({
+export function trafficReports({
   timeoutMs = TIMEOUT_MS,
   port = REPORT_PORT,
-}: RouterReportsOptions = {}): ReadRouterReports {
+}: TrafficReportsOptions = {}): ReadTrafficReports {
   return async (pods) => {
     const answers = await Promise.all(
-      pods.map(async (pod) => [pod.metadata.uid ?? '', await reportOf(pod, port, timeoutMs)] as const),
+      pods.map(async (pod) => [pod.metadata.uid ?? '', await readReport(pod, port, timeoutMs)] as const),
     )
     return new Map(answers.flatMap(([uid, report]) => (report ? [[uid, report] as const] : [])))
   }
 }
 
-async function reportOf({ status }: Pod, port: number, timeoutMs: number): Promise<RouterReport | undefined> {
+async function readReport({ status }: Pod, port: number, timeoutMs: number): Promise<TrafficReport | undefined> {
   const ip = status?.podIP
   if (ip === undefined) return undefined
   const host = ip.includes(':') ? `[${ip}]` : ip
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const { statusCode, body } = await request(`http://${host}:${port}${REPORT_PATH}`, { signal })
-    if (statusCode === 200) return parseReport(await boundedText(body))
+    if (statusCode === 200) return parseReport(await readBounded(body))
     await body.dump()
     return undefined
   } catch {
@@ -46,21 +46,21 @@ async function reportOf({ status }: Pod, port: number, timeoutMs: number): Promi
   }
 }
 
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+async function readBounded(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of body) {
     length += chunk.length
-    if (length > LONGEST_REPORT) throw new Error('the report does not end')
+    if (length > MAX_REPORT) throw new Error('the report is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Undefined for what is no report. */
-export function parseReport(text: string): RouterReport | undefined {
-  const { startedAt, versions } = (JSON.parse(text) ?? {}) as Partial<RouterReport>
-  if (!isCount(startedAt) || !Array.isArray(versions) || versions.length > MOST_VERSIONS) return undefined
+/** Undefined for an invalid report. */
+export function parseReport(text: string): TrafficReport | undefined {
+  const { startedAt, versions } = (JSON.parse(text) ?? {}) as Partial<TrafficReport>
+  if (!isCount(startedAt) || !Array.isArray(versions) || versions.length > MAX_VERSIONS) return undefined
   return versions.every(isCounters) ? { startedAt, versions } : undefined
 }
 

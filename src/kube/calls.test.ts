@@ -25,7 +25,7 @@ const object = (metadata: object = {}): ConfigMap => ({
 const line = ({ verb, method, path }: Intent) => `${verb}: ${method} ${path}`
 const base = '/api/v1/namespaces/a/configmaps'
 
-test('each verb speaks to its place', () => {
+test('each verb has its method and path', () => {
   const table: [Intent, string][] = [
     [
       listCall(ConfigMap, { limit: 5, labelSelector: 'x=y' }),
@@ -68,7 +68,7 @@ test('a create is repeated only when its name makes it the same create', () => {
   assert.throws(() => createCall(Pod, { ...object(), metadata: { name: 'b' } }, manager), /needs a namespace/)
 })
 
-test('a delete is repeated only when it names one very object', () => {
+test('a delete is repeated only with a precondition', () => {
   assert.equal(deleteCall(ConfigMap, key, {}).repeatable, false)
   const exact = deleteCall(ConfigMap, key, { uid: 'u', resourceVersion: '7', gracePeriodSeconds: 0 })
   assert.equal(exact.repeatable, true)
@@ -80,7 +80,7 @@ test('a delete is repeated only when it names one very object', () => {
   })
 })
 
-test('a write that names a version or uid is conditional', () => {
+test('a write with a resourceVersion or uid is conditional', () => {
   assert.equal(updateCall(ConfigMap, object({ resourceVersion: '7' }), manager).conditional, true)
   assert.equal(updateCall(ConfigMap, object(), manager).conditional, false)
   assert.equal(patchCall(ConfigMap, key, { metadata: { uid: 'u' } }, manager).conditional, true)
@@ -88,7 +88,7 @@ test('a write that names a version or uid is conditional', () => {
   assert.equal(patchCall(ConfigMap, key, null, manager).conditional, false)
 })
 
-test('interceptors are told whom a call concerns', () => {
+test('calls name their object for interceptors', () => {
   const { resource, namespace, name, subresource } = evictCall(key, {})
   assert.deepEqual({ resource, namespace, name, subresource }, { resource: Pod, ...key, subresource: 'eviction' })
 })

@@ -1,5 +1,5 @@
 /**
- * What each verb puts on the wire. Pure builders from typed arguments to an `Intent`, including whether it may be
+ * The request of each verb. Pure builders from typed arguments to an `Intent`, which also says whether the request may be
  * repeated and whether it is conditional, so that the sender can retry without knowing verbs.
  */
 import type { Call, Method, Verb } from './interceptor.ts'
@@ -21,23 +21,23 @@ import type { Intent } from './sender.ts'
 
 type Write = Pick<WriteOptions, 'subresource' | 'dryRun'> & { readonly fieldManager: string }
 
-const reading = { method: 'GET', stream: false, repeatable: true, conditional: false } as const
+const READ = { method: 'GET', stream: false, repeatable: true, conditional: false } as const
 
 export function getCall(resource: Resource, key: ObjectKey, subresource?: string): Intent {
   return {
-    ...reading,
+    ...READ,
     verb: 'get',
     path: objectPath(resource, key, subresource),
     ...target(resource, key, subresource),
   }
 }
 
-/** A continued list is tied to the version of its first page; the server refuses to be told one again. */
+/** A continued list has the version of its first page: the server rejects a resourceVersion beside the token. */
 export function listCall(resource: Resource, options: ListOptions, token?: string): Intent {
   const { namespace, labelSelector, fieldSelector, limit, resourceVersion, resourceVersionMatch } = options
   const version = token === undefined ? { resourceVersion, resourceVersionMatch } : { continue: token }
   const path = withQuery(collectionPath(resource, namespace), { labelSelector, fieldSelector, limit, ...version })
-  return { ...reading, verb: 'list', path, ...target(resource, { namespace }) }
+  return { ...READ, verb: 'list', path, ...target(resource, { namespace }) }
 }
 
 export function watchCall(resource: Resource, options: RawWatchOptions): Intent {
@@ -55,18 +55,18 @@ export function watchCall(resource: Resource, options: RawWatchOptions): Intent 
     timeoutSeconds,
     ...initial,
   })
-  return { ...reading, verb: 'watch', path, stream: true, ...target(resource, { namespace }) }
+  return { ...READ, verb: 'watch', path, stream: true, ...target(resource, { namespace }) }
 }
 
-/** A create without a name would make a second object when repeated; with one, a repetition finds AlreadyExists. */
+/** Without a name, a repeated create would make a second object. With a name, it fails with AlreadyExists. */
 export function createCall(resource: Resource, object: KubeObject, options: Write): Intent {
   const { namespace, name } = object.metadata
   const { subresource } = options
-  if (resource.namespaced && namespace === undefined) objectPath(resource, { name }) // refuses, and says why
+  if (resource.namespaced && namespace === undefined) objectPath(resource, { name }) // throws, with the reason
   const path =
     subresource === undefined ? collectionPath(resource, namespace) : objectPath(resource, keyOf(object), subresource)
   return {
-    ...writing('create', 'POST', withQuery(path, writeQuery(options)), object),
+    ...writeCall('create', 'POST', withQuery(path, writeQuery(options)), object),
     ...target(resource, { namespace, name }, subresource),
     repeatable: subresource === undefined && typeof name === 'string' && name !== '',
   }
@@ -75,13 +75,13 @@ export function createCall(resource: Resource, object: KubeObject, options: Writ
 export function updateCall(resource: Resource, object: KubeObject, options: Write): Intent {
   const key = keyOf(object)
   const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options))
-  return { ...writing('update', 'PUT', path, object), ...target(resource, key, options.subresource) }
+  return { ...writeCall('update', 'PUT', path, object), ...target(resource, key, options.subresource) }
 }
 
 export function patchCall(resource: Resource, key: ObjectKey, patch: unknown, options: Write): Intent {
   const path = withQuery(objectPath(resource, key, options.subresource), writeQuery(options))
   const contentType = 'application/merge-patch+json'
-  return { ...writing('patch', 'PATCH', path, patch), contentType, ...target(resource, key, options.subresource) }
+  return { ...writeCall('patch', 'PATCH', path, patch), contentType, ...target(resource, key, options.subresource) }
 }
 
 export function applyCall(
@@ -93,17 +93,17 @@ export function applyCall(
   const query = { ...writeQuery(options), force: options.force }
   const path = withQuery(objectPath(resource, key, options.subresource), query)
   const contentType = 'application/apply-patch+yaml' // JSON is YAML
-  return { ...writing('apply', 'PATCH', path, object), contentType, ...target(resource, key, options.subresource) }
+  return { ...writeCall('apply', 'PATCH', path, object), contentType, ...target(resource, key, options.subresource) }
 }
 
-/** Repeated after a lost reply only when it names one very object: another of that name may have been made since. */
+/** Repeated after a lost response only if it has a precondition: meanwhile the name may belong to a new object. */
 export function deleteCall(resource: Resource, key: ObjectKey, options: DeleteOptions): Intent {
-  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...deletion(options) }
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', ...deleteOptions(options) }
   return {
-    ...writing('delete', 'DELETE', objectPath(resource, key), body),
+    ...writeCall('delete', 'DELETE', objectPath(resource, key), body),
     ...target(resource, key),
-    repeatable: isExact(options),
-    conditional: isExact(options),
+    repeatable: hasPrecondition(options),
+    conditional: hasPrecondition(options),
   }
 }
 
@@ -113,13 +113,13 @@ export function evictCall(pod: ObjectKey, options: DeleteOptions): Intent {
     apiVersion: 'policy/v1',
     kind: 'Eviction',
     metadata: { namespace, name },
-    deleteOptions: deletion(options),
+    deleteOptions: deleteOptions(options),
   }
   return {
-    ...writing('create', 'POST', objectPath(Pod, pod, 'eviction'), body),
+    ...writeCall('create', 'POST', objectPath(Pod, pod, 'eviction'), body),
     ...target(Pod, pod, 'eviction'),
-    repeatable: isExact(options),
-    conditional: isExact(options),
+    repeatable: hasPrecondition(options),
+    conditional: hasPrecondition(options),
   }
 }
 
@@ -133,12 +133,12 @@ export function logCall(pod: ObjectKey, options: StreamLogOptions, stream: boole
 export function rawCall({ method, path, query = {}, body, contentType }: RawCall): Intent {
   const verb = ({ GET: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' } as const)[method]
   const whole = withQuery(checkedPath(path), query)
-  if (body === undefined) return { ...reading, verb, method, path: whole, repeatable: method === 'GET' }
-  const call = writing(verb, method, whole, body)
+  if (body === undefined) return { ...READ, verb, method, path: whole, repeatable: method === 'GET' }
+  const call = writeCall(verb, method, whole, body)
   return { ...call, repeatable: method === 'PUT', ...(contentType === undefined ? {} : { contentType }) }
 }
 
-function writing(verb: Verb, method: Method, path: string, body: unknown): Intent {
+function writeCall(verb: Verb, method: Method, path: string, body: unknown): Intent {
   return {
     verb,
     method,
@@ -155,7 +155,7 @@ function writeQuery({ dryRun, fieldManager }: Write): Query {
   return { fieldManager, dryRun: dryRun === true ? 'All' : undefined }
 }
 
-function deletion({ uid, resourceVersion, propagationPolicy, gracePeriodSeconds, dryRun }: DeleteOptions): object {
+function deleteOptions({ uid, resourceVersion, propagationPolicy, gracePeriodSeconds, dryRun }: DeleteOptions): object {
   return {
     ...(uid !== undefined || resourceVersion !== undefined ? { preconditions: { uid, resourceVersion } } : {}),
     propagationPolicy,
@@ -164,7 +164,7 @@ function deletion({ uid, resourceVersion, propagationPolicy, gracePeriodSeconds,
   }
 }
 
-function isExact({ uid, resourceVersion }: DeleteOptions): boolean {
+function hasPrecondition({ uid, resourceVersion }: DeleteOptions): boolean {
   return uid !== undefined || resourceVersion !== undefined
 }
 
@@ -175,7 +175,7 @@ function isConditional(body: unknown): boolean {
 
 type Target = Pick<Call, 'resource' | 'namespace' | 'name' | 'subresource'>
 
-/** What an interceptor is told about whom the call concerns. */
+/** The object of the call, for interceptors. */
 function target(
   resource: Resource,
   key: { namespace?: string | undefined; name?: string },

@@ -1,9 +1,8 @@
 /**
- * A Kubernetes client on raw JSON: objects come and go exactly as the server writes them, times stay strings, unknown
- * fields survive. Calls share kept-alive connections, are repeated in one place (`sender.ts`) when that is harmless,
- * and can be seen and changed by interceptors. The client sets no pace of its own: the server says when to wait.
+ * A Kubernetes client on raw JSON: objects stay exactly as the server writes them, times are strings, unknown fields
+ * survive a round trip. Calls share kept-alive connections, are retried in one place (`sender.ts`) if that is safe, and
+ * pass through interceptors. There is no client-side rate limit: the server says when to wait.
  */
-import { text } from 'node:stream/consumers'
 import {
   applyCall,
   createCall,
@@ -18,10 +17,9 @@ import {
   watchCall,
 } from './calls.ts'
 import type { ClientConfig } from './client-config.ts'
-import { ConnectionError, isNotFound } from './errors.ts'
-import type { Interceptor, Response } from './interceptor.ts'
+import { isNotFound } from './errors.ts'
+import type { Interceptor } from './interceptor.ts'
 import { lines } from './lines.ts'
-import { apiVersionOf } from './object.ts'
 import type { KubeObject, ObjectKey, Resource } from './object.ts'
 import type {
   ApplyOptions,
@@ -37,6 +35,7 @@ import type {
   StreamLogOptions,
   WriteOptions,
 } from './options.ts'
+import { parseJson, parseWatchEvent, type RawList, readText, withKind } from './response-body.ts'
 import { Sender } from './sender.ts'
 import type { Intent, Limits } from './sender.ts'
 import { Transport } from './transport.ts'
@@ -46,47 +45,47 @@ export type * from './options.ts'
 export interface Client {
   readonly server: string
   get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: GetOptions): Promise<T>
-  /** Everything, gathered page by page. */
+  /** All objects, collected page by page. */
   list<T extends KubeObject>(
     resource: Resource<T>,
     options?: ListOptions,
   ): Promise<{ readonly items: readonly T[]; readonly resourceVersion: string }>
-  /** One page at a time: for collections too big to hold, or to parse without a pause. */
+  /** One page at a time: for collections too large to hold in memory or to parse at once. */
   pages<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): AsyncIterable<Page<T>>
-  /** AlreadyExists may mean that this very call made the object and its first reply was lost. */
+  /** AlreadyExists may mean that this very call created the object and its first response was lost. */
   create<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
-  /** Replaces the whole object, if it still has the resourceVersion given. */
+  /** Replaces the whole object if it still has the given resourceVersion. */
   update<T extends KubeObject>(resource: Resource<T>, object: T, options?: WriteOptions): Promise<T>
-  /** A JSON merge patch; with `metadata.resourceVersion` inside, only if unchanged since. */
+  /** A JSON merge patch. With `metadata.resourceVersion` in it, fails if the object has changed since. */
   patch<T extends KubeObject>(
     resource: Resource<T>,
     key: ObjectKey,
     mergePatch: unknown,
     options?: WriteOptions,
   ): Promise<T>
-  /** Server-side apply: creates, or changes the fields given and drops those we gave before and no longer do. */
+  /** Server-side apply: creates the object, or sets the given fields and removes those that were applied before. */
   apply<T extends KubeObject>(resource: Resource<T>, object: T, options?: ApplyOptions): Promise<T>
-  /** Resolves when the object is gone already. A uid or resourceVersion that does not match is a Conflict. */
+  /** Succeeds if the object is already gone. Fails with Conflict if uid or resourceVersion does not match. */
   delete(resource: Resource, key: ObjectKey, options?: DeleteOptions): Promise<void>
-  /** Like `delete`, but asks the disruption budgets first: TooManyRequests when they say not now. */
+  /** Like `delete`, but respects PodDisruptionBudgets: fails with TooManyRequests if they do not allow it now. */
   evict(pod: ObjectKey, options?: DeleteOptions): Promise<void>
   logs(pod: ObjectKey, options?: LogOptions): Promise<string>
   /** Line by line. */
   streamLogs(pod: ObjectKey, options?: StreamLogOptions): AsyncIterable<string>
-  /** One watch request, raw, never repeated: for a watch that heals itself see `watch.ts`. */
+  /** One raw watch request, never retried. For a watch that reconnects, see `watch.ts`. */
   openWatch<T extends KubeObject>(resource: Resource<T>, options?: RawWatchOptions): AsyncIterable<RawWatchEvent<T>>
-  /** Anything else. JSON answers come parsed, others as text. */
+  /** Any other request. Returns parsed JSON, or text for other content types. */
   request(call: RawCall, options?: CallOptions): Promise<unknown>
-  /** Ends every connection; calls under way fail. */
+  /** Closes all connections. Running calls fail. */
   close(): Promise<void>
 }
 
 export interface ClientOptions {
-  /** Shown in the server's logs and audit. */
+  /** Appears in the server's logs and audit events. */
   readonly userAgent?: string
-  /** Owner of the fields we write. */
+  /** Field manager of all writes. */
   readonly fieldManager?: string
-  /** Around every HTTP attempt, the first one outermost. */
+  /** Wrapped around every HTTP attempt, the first one outermost. */
   readonly interceptors?: readonly Interceptor[]
 }
 
@@ -142,7 +141,7 @@ class HttpClient implements Client {
     do {
       const { items, metadata } = await this.#json<RawList<T>>(listCall(resource, paged, token), options)
       token = metadata.continue || undefined
-      const page = { items: (items ?? []).map(typed(resource)), resourceVersion: metadata.resourceVersion }
+      const page = { items: (items ?? []).map(withKind(resource)), resourceVersion: metadata.resourceVersion }
       yield token === undefined ? page : { ...page, continue: token }
     } while (token !== undefined)
   }
@@ -189,16 +188,14 @@ class HttpClient implements Client {
     options: RawWatchOptions = {},
   ): AsyncGenerator<RawWatchEvent<T>, void, undefined> {
     const call = watchCall(resource, options)
-    for await (const line of this.#lines(call, { ...options, retry: false })) {
-      yield parsed(call, line) as RawWatchEvent<T>
-    }
+    for await (const line of this.#lines(call, { ...options, retry: false })) yield parseWatchEvent<T>(call, line)
   }
 
   async request(call: RawCall, options: CallOptions = {}): Promise<unknown> {
     const intent = rawCall(call)
     const { headers, body } = await this.#sender.send(intent, options)
-    const answer = await bodyText(body)
-    return String(headers['content-type']).includes('json') ? parsed(intent, answer) : answer
+    const content = await readText(body)
+    return String(headers['content-type']).includes('json') ? parseJson(intent, content) : content
   }
 
   close(): Promise<void> {
@@ -210,12 +207,12 @@ class HttpClient implements Client {
   }
 
   async #json<T>(intent: Intent, limits: Limits): Promise<T> {
-    return parsed(intent, await this.#text(intent, limits)) as T
+    return parseJson(intent, await this.#text(intent, limits)) as T
   }
 
   async #text(intent: Intent, limits: Limits): Promise<string> {
     const { body } = await this.#sender.send(intent, limits)
-    return bodyText(body)
+    return readText(body)
   }
 
   async *#lines(intent: Intent, limits: Limits): AsyncGenerator<string, void, undefined> {
@@ -230,29 +227,4 @@ class HttpClient implements Client {
       if (!isNotFound(error)) throw error
     }
   }
-}
-
-async function bodyText(body: Response['body']): Promise<string> {
-  return typeof body === 'string' ? body : text(body)
-}
-
-/** Something in between answered in the server's place, or the end of the answer is missing. */
-function parsed(intent: Intent, answer: string): unknown {
-  try {
-    return JSON.parse(answer)
-  } catch (error) {
-    throw new ConnectionError(intent, error)
-  }
-}
-
-interface RawList<T> {
-  readonly items?: readonly T[] | null
-  readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-}
-
-/** The server leaves apiVersion and kind out of listed built-in objects; with them, listed and watched look the same. */
-function typed<T extends KubeObject>(resource: Resource<T>): (item: T) => T {
-  const apiVersion = apiVersionOf(resource)
-  const { kind } = resource
-  return (item) => Object.assign({ apiVersion, kind }, item)
 }

@@ -1,4 +1,4 @@
-/** Configuration that cannot be used. `where` leads to the field to change: file, context, user, field. */
+/** Invalid configuration. `where` is the path to the field to change: file, context, user, field. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 

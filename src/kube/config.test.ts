@@ -41,7 +41,7 @@ async function loaded(t: TestContext, parts: Parts, files: Record<string, unknow
 }
 
 describe('a kubeconfig', () => {
-  test('gives the server, the namespace, trust and certificates as data', async (t) => {
+  test('has server, namespace, CA and certificates as data', async (t) => {
     const config = await loaded(t, {
       cluster: { 'certificate-authority-data': base64, 'tls-server-name': 'kubernetes' },
       user: { 'client-certificate-data': base64, 'client-key-data': base64 },
@@ -52,7 +52,7 @@ describe('a kubeconfig', () => {
     assert.deepEqual(await credentials(), { cert: PEM, key: PEM })
   })
 
-  test('may name files, beside itself', async (t) => {
+  test('may name files relative to itself', async (t) => {
     const config = await loaded(
       t,
       {
@@ -65,13 +65,13 @@ describe('a kubeconfig', () => {
     assert.deepEqual(await config.credentials(), { cert: 'CERT', key: 'KEY', token: 'from-file' })
   })
 
-  test('may hold a token, or nobody at all', async (t) => {
+  test('may have a token or no user', async (t) => {
     assert.deepEqual(await (await loaded(t, { user: { token: 'x' } })).credentials(), { token: 'x' })
     assert.deepEqual(await (await loaded(t, { context: { user: '' } })).credentials(), {})
     assert.equal((await loaded(t, {})).namespace, 'default')
   })
 
-  test('may have a program beside itself give the credential', async (t) => {
+  test('may have an exec plugin relative to itself', async (t) => {
     const answer = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'x' } }
     const path = await directory(t, {
       config: kubeconfig('a', {
@@ -84,7 +84,7 @@ describe('a kubeconfig', () => {
     assert.deepEqual(await config.credentials(), { token: 'x' })
   })
 
-  test('may waive trust and name a proxy; otherwise the environment names one', async (t) => {
+  test('may disable TLS verification and name a proxy; otherwise the environment names one', async (t) => {
     const own = await loaded(
       t,
       { cluster: { 'insecure-skip-tls-verify': true, 'proxy-url': 'http://p:1' } },
@@ -108,7 +108,7 @@ describe('a kubeconfig', () => {
       [{ cluster: { server: 'ftp://x' } }, /cluster: server: "ftp:\/\/x" is not an http\(s\) URL/],
       [
         { cluster: { 'certificate-authority-data': 'AAAA' } },
-        /cluster: certificate-authority-data: is not base64 of a PEM/,
+        /cluster: certificate-authority-data: is not a base64-encoded PEM/,
       ],
       [{ cluster: { 'certificate-authority': 'none' } }, /cluster: certificate-authority: cannot read .*\/none/],
       [{ context: { cluster: 'b' } }, /context a: cluster: "b" is not defined in clusters/],
@@ -121,23 +121,32 @@ describe('a kubeconfig', () => {
     for (const [parts, problem] of table) await assert.rejects(loaded(t, parts), problem)
   })
 
-  test('says so when it is not one', async (t) => {
-    const path = await directory(t, { list: '- a', broken: 'a: [', names: { contexts: [{}] }, shape: { users: 5 } })
+  test('rejects files that are not kubeconfigs', async (t) => {
+    const path = await directory(t, {
+      list: '- a',
+      broken: 'a: [',
+      deep: '['.repeat(5_000),
+      number: { users: [{ name: 'u', user: { token: 5 } }] },
+      names: { contexts: [{}] },
+      shape: { users: 5 },
+    })
     await assert.rejects(configFromKubeconfig(join(path, 'none')), /none: no such file/)
     await assert.rejects(configFromKubeconfig(join(path, 'list')), /is not a mapping/)
     await assert.rejects(configFromKubeconfig(join(path, 'broken')), /is not YAML/)
+    await assert.rejects(configFromKubeconfig(join(path, 'deep')), /is nested too deeply/)
+    await assert.rejects(configFromKubeconfig(join(path, 'number')), /user u: token: is not a string: put it in quotes/)
     await assert.rejects(configFromKubeconfig(join(path, 'names')), /contexts: an entry has no name/)
     await assert.rejects(configFromKubeconfig(join(path, 'shape')), /users: is not a list/)
   })
 })
 
 describe('contexts', () => {
-  test('are chosen by name, and the known ones are listed when there is no such', async (t) => {
+  test('are chosen by name; the error for an unknown one lists the known ones', async (t) => {
     const path = join(await directory(t, { config: { ...kubeconfig('a'), 'current-context': '' } }), 'config')
     assert.equal((await configFromKubeconfig(path, { context: 'a' })).server, 'https://a:6443')
     await assert.rejects(
       configFromKubeconfig(path),
-      /current-context: is not set, and no context was asked for \(known: a\)/,
+      /current-context: is not set, and no context was given \(known: a\)/,
     )
     await assert.rejects(configFromKubeconfig(path, { context: 'z' }), /has no context "z" \(known: a\)/)
   })
@@ -163,25 +172,22 @@ describe('several kubeconfigs', () => {
 describe('in a pod', () => {
   const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' }
 
-  test('the service account says everything', async (t) => {
+  test('uses the service account', async (t) => {
     const path = await directory(t, { token: 'x\n', 'ca.crt': PEM, namespace: 'ops\n' })
     const { credentials, ...rest } = await inClusterConfig({ env, directory: path })
-    assert.deepEqual(rest, { server: 'https://[fd00::1]:443', ca: PEM, namespace: 'ops' })
-    assert.deepEqual(await credentials(), { token: 'x' })
+    assert.deepEqual(rest, { server: 'https://[fd00::1]:443', namespace: 'ops' })
+    assert.deepEqual(await credentials(), { token: 'x', ca: PEM })
   })
 
   test('a missing file is named, and so is a missing variable', async (t) => {
     const path = await directory(t, { token: 'x\n' })
-    await assert.rejects(
-      inClusterConfig({ env, directory: path }),
-      /in-cluster configuration: .*ca.crt: cannot be read/,
-    )
+    await assert.rejects(inClusterConfig({ env, directory: path }), /ca.crt: cannot read the credential/)
     await assert.rejects(inClusterConfig({ env: {}, directory: path }), /KUBERNETES_SERVICE_HOST/)
   })
 })
 
-describe('without being told', () => {
-  test('a file asked for comes first, then $KUBECONFIG, then the home directory', async (t) => {
+describe('default configuration', () => {
+  test('is the given file, then $KUBECONFIG, then the home directory', async (t) => {
     const path = await directory(t, {
       asked: kubeconfig('a'),
       listed: kubeconfig('b'),

@@ -1,6 +1,6 @@
 /**
- * Where the API server is and who we are there, found the way users of Kubernetes expect: a file that was asked for,
- * then `$KUBECONFIG`, then the pod's service account, then `~/.kube/config`.
+ * Finds the address of the API server and the credentials as kubectl users expect: the given file, else `$KUBECONFIG`,
+ * else the pod's service account, else `~/.kube/config`.
  */
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -15,9 +15,9 @@ export { inClusterConfig } from './in-cluster.ts'
 export { configFromKubeconfig } from './kubeconfig.ts'
 
 export interface LoadOptions {
-  /** A file to use, whatever the environment says. */
+  /** A kubeconfig file; overrides the environment. */
   readonly kubeconfig?: string
-  /** A context other than the current one; only a kubeconfig has any. */
+  /** A context of the kubeconfig; default: its current one. */
   readonly context?: string
   readonly env?: NodeJS.ProcessEnv
 }

@@ -13,7 +13,7 @@ async function directory(t: TestContext): Promise<string> {
   return path
 }
 
-test('a credential is loaded once however many ask, and again when it is stale', async () => {
+test('concurrent calls load a credential once, and again when it is stale', async () => {
   let now = 0
   let loads = 0
   const source = cachedCredential(
@@ -28,7 +28,7 @@ test('a credential is loaded once however many ask, and again when it is stale',
   assert.deepEqual(await source(), { token: '2' })
 })
 
-test('a refused credential is replaced, once for all who were refused with it', async () => {
+test('a rejected credential is replaced once for all calls', async () => {
   let loads = 0
   const source = cachedCredential(() => Promise.resolve({ credential: { token: `${++loads}` }, freshUntil: Infinity }))
   const old = await source()
@@ -37,13 +37,13 @@ test('a refused credential is replaced, once for all who were refused with it', 
   assert.equal(await source(old), a, 'a refusal of what is no longer held changes nothing')
 })
 
-test('the same credential stays the same object, so that a refusal is seen to be final', async () => {
+test('an unchanged credential stays the same object, so that a rejection is final', async () => {
   const source = cachedCredential(() => Promise.resolve({ credential: { token: 'x' }, freshUntil: 0 }))
   const first = await source()
   assert.equal(await source(first), first)
 })
 
-test('a reload that fails leaves the old one in use, unless that was refused', async () => {
+test('a failed reload keeps the old credential, unless it was rejected', async () => {
   let now = 0
   let broken = false
   let loads = 0
@@ -63,7 +63,7 @@ test('a reload that fails leaves the old one in use, unless that was refused', a
   await assert.rejects(source(held), /disk/)
 })
 
-test('a token file is read again each minute, and at once when its token is refused', async (t) => {
+test('a token file is reloaded every minute, and at once when its token is rejected', async (t) => {
   const path = join(await directory(t), 'token')
   let now = 0
   await writeFile(path, 'one\n')
@@ -83,7 +83,7 @@ test('a file that is missing or empty is named', async (t) => {
   const path = join(await directory(t), 'token')
   await assert.rejects(credentialFiles({ token: path })(), {
     name: 'ConfigError',
-    message: `${path}: cannot read the credential`,
+    message: `${path}: cannot read the credential file`,
   })
   await writeFile(path, ' \n')
   await assert.rejects(credentialFiles({ token: path })(), { message: `${path}: the credential file is empty` })

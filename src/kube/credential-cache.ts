@@ -2,16 +2,16 @@ import type { Credential, CredentialSource } from './client-config.ts'
 
 export interface Loaded {
   readonly credential: Credential
-  /** Until when (ms since 1970) it may be used without looking again. */
+  /** Time until which it may be used without a reload, in milliseconds since the epoch. */
   readonly freshUntil: number
 }
 
-/** After a failed reload the old credential serves this long before the next try. */
-const PATIENCE_MS = 5_000
+/** After a failed reload the old credential is used for this long before the next attempt. */
+const RELOAD_RETRY_MS = 5_000
 
 /**
- * Remembers what `load` gave until it is stale or the server refuses it, and loads once however many calls are
- * waiting. A reload that fails leaves the old credential in use, unless that one has been refused.
+ * Keeps the result of `load` until it is stale or the server rejects it. Concurrent calls share one load. If a reload
+ * fails, the old credential stays in use unless the server has rejected it.
  */
 export function cachedCredential(load: () => Promise<Loaded>, now: () => number = Date.now): CredentialSource {
   let held: Loaded | undefined
@@ -19,24 +19,24 @@ export function cachedCredential(load: () => Promise<Loaded>, now: () => number 
 
   const reload = async (): Promise<Loaded> => {
     const loaded = await load()
-    held = same(held?.credential, loaded.credential) ? { ...loaded, credential: held.credential } : loaded
+    held = isSame(held?.credential, loaded.credential) ? { ...loaded, credential: held.credential } : loaded
     return held
   }
 
   return async (rejected) => {
-    const refused = held !== undefined && held.credential === rejected
-    if (held !== undefined && !refused && now() < held.freshUntil) return held.credential
+    const isRejected = held !== undefined && held.credential === rejected
+    if (held !== undefined && !isRejected && now() < held.freshUntil) return held.credential
     loading ??= reload().finally(() => (loading = undefined))
     try {
       return (await loading).credential
     } catch (error) {
-      if (held === undefined || refused) throw error
-      held = { ...held, freshUntil: now() + PATIENCE_MS }
+      if (held === undefined || isRejected) throw error
+      held = { ...held, freshUntil: now() + RELOAD_RETRY_MS }
       return held.credential
     }
   }
 }
 
-function same(a: Credential | undefined, b: Credential): a is Credential {
-  return a !== undefined && a.token === b.token && a.cert === b.cert && a.key === b.key
+function isSame(a: Credential | undefined, b: Credential): a is Credential {
+  return a !== undefined && a.token === b.token && a.cert === b.cert && a.key === b.key && a.ca === b.ca
 }

@@ -1,6 +1,6 @@
 /**
- * DER, writing only: the handful of ASN.1 types a certificate is made of. Each function returns one complete
- * element (tag, length, value), so elements nest by passing them to `sequence` or `set`.
+ * A DER encoder for the ASN.1 types of a certificate. Each function returns one complete element (tag, length, value);
+ * nest elements with `sequence` and `set`.
  */
 
 const CONSTRUCTED = 0x20
@@ -31,7 +31,7 @@ export const explicit = (number: number, ...parts: readonly Uint8Array[]): Buffe
 /** Context-specific `[number]`, replacing the tag of a primitive value. */
 export const implicit = (number: number, value: Uint8Array): Buffer => element(0x80 | number, value)
 
-/** An unsigned integer of any size. A leading zero keeps the sign bit clear; superfluous zeros are dropped. */
+/** An unsigned integer of any size. A leading zero keeps the sign bit clear; other leading zeros are dropped. */
 export function integer(value: Uint8Array): Buffer {
   const first = value.findIndex((byte) => byte !== 0)
   const digits = first === -1 ? Buffer.from([0]) : Buffer.from(value.subarray(first))
@@ -39,7 +39,7 @@ export function integer(value: Uint8Array): Buffer {
   return element(0x02, ...(negative ? [Buffer.from([0]), digits] : [digits]))
 }
 
-/** A bit string whose last byte has `unused` meaningless low bits. */
+/** A bit string. The lowest `unused` bits of the last byte have no meaning. */
 export const bitString = (value: Uint8Array, unused = 0): Buffer => element(0x03, Buffer.from([unused]), value)
 
 /** Dotted notation: `2.5.4.3`. */

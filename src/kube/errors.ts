@@ -1,10 +1,10 @@
 /**
- * The two ways a call to the API server fails: the server answered with a refusal (`ApiError`), or no answer
- * came (`ConnectionError`). An aborted call throws the abort signal's own reason, so a caller that gave up can
- * tell its own decision from a fault.
+ * A call to the API server fails in two ways: the server rejects it (`ApiError`), or there is no response
+ * (`ConnectionError`). An aborted call throws the reason of the abort signal, so that callers can tell their own abort
+ * from a failure.
  */
 
-/** What the server may add to a refusal; raw, as sent. */
+/** Details of a rejection, as the server sent them. */
 export interface StatusDetails {
   readonly name?: string
   readonly group?: string
@@ -14,7 +14,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** The `v1` Status object that accompanies every refusal and every ERROR event of a watch. */
+/** The `v1` Status of every rejection and of every ERROR event of a watch. */
 export interface Status {
   readonly kind?: string
   readonly message?: string
@@ -32,70 +32,78 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** The HTTP status. */
   readonly code: number
-  /** The machine-readable word of the Status, such as `NotFound`, `AlreadyExists`, `Conflict`, `Expired`. */
+  /** The reason of the Status, such as `NotFound`, `AlreadyExists`, `Conflict` or `Expired`. */
   readonly reason: string
+  /** The message of the Status, without the request. */
+  readonly statusMessage: string
   readonly details?: StatusDetails
-  /** How long the server asked us to stay away. */
+  /** Retry-After of the server. */
   readonly retryAfterMs?: number
   readonly request: RequestName
 
+  /** Checks the types of all fields: a gateway may send a different Status. */
   constructor(status: Status & { readonly code: number }, request: RequestName, retryAfterMs?: number) {
-    const reason = status.reason ?? reasonOf(status.code)
-    super(`${request.verb} ${request.path}: ${status.code} ${reason}: ${status.message ?? 'no message'}`)
+    const reason = parseText(status.reason) ?? reasonOf(status.code)
+    const message = parseText(status.message)
+    super(`${request.verb} ${request.path}: ${status.code} ${reason}: ${message ?? 'no message'}`)
     this.code = status.code
     this.reason = reason
-    this.request = nameOf(request)
-    if (status.details) this.details = status.details
-    const asked = retryAfterMs ?? secondsToMs(status.details?.retryAfterSeconds)
-    if (asked !== undefined) this.retryAfterMs = asked
+    this.request = requestName(request)
+    this.statusMessage = message ?? reason
+    const details = parseDetails(status.details)
+    if (details) this.details = details
+    const asked = retryAfterMs ?? secondsToMs(details?.retryAfterSeconds)
+    if (asked !== undefined) this.retryAfterMs = Math.min(asked, MAX_RETRY_AFTER_MS)
   }
 }
 
-/** No answer: refused, reset, timed out, or cut off midway. `cause` keeps the transport's own error. */
+/** No complete response: connection refused, reset, timed out or closed early. `cause` is the error of the transport. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly request: RequestName
-  /** False when the request certainly never reached the server, so that repeating it cannot do anything twice. */
+  /** False only if the request certainly did not reach the server, so that a repetition is safe. */
   readonly maybeReceived: boolean
 
   constructor(request: RequestName, cause: unknown, maybeReceived = true) {
     super(`${request.verb} ${request.path}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.request = nameOf(request)
+    this.request = requestName(request)
     this.maybeReceived = maybeReceived
   }
 }
 
 export const isNotFound = (error: unknown): error is ApiError => hasCode(error, 404)
-export const isForbidden = (error: unknown): error is ApiError => hasCode(error, 403)
 export const isInvalid = (error: unknown): error is ApiError => hasCode(error, 422)
 
-/** The `resourceVersion` asked for is no longer kept: whoever relies on it must list again. */
+/** The server no longer has the requested `resourceVersion`: list again. */
 export const isExpired = (error: unknown): error is ApiError => hasCode(error, 410)
 
 export const isAlreadyExists = (error: unknown): error is ApiError =>
   hasCode(error, 409) && error.reason === 'AlreadyExists'
 
-/** Someone else changed the object (or owns the field, see `isFieldConflict`) since it was read. */
+/** The object has changed since it was read, or another manager owns the field (see `isFieldConflict`). */
 export const isConflict = (error: unknown): error is ApiError => hasCode(error, 409) && error.reason !== 'AlreadyExists'
 
-/** A server-side apply met fields that belong to another manager: repeating it cannot help. */
+/** A server-side apply touches fields of another manager: a retry cannot help. */
 export const isFieldConflict = (error: unknown): error is ApiError =>
   isConflict(error) && hasCause(error, 'FieldManagerConflict')
 
-/** A patch that named a uid met another object of that name: the server takes it for an attempt to change the uid. */
+/** A patch with a uid found another object of that name: the server reports an attempt to change the uid. */
 export const isOtherUid = (error: unknown): error is ApiError =>
   isInvalid(error) && (error.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false)
 
-/** A delete that named a uid or a version met another: the server has only words for it. */
+/** The precondition of a delete does not match. Only the message tells; no object name can contain this text. */
 export const isPreconditionFailed = (error: unknown): error is ApiError =>
-  isConflict(error) && /precondition/i.test(error.message)
+  isConflict(error) && /Precondition failed: | in the precondition \(/.test(error.statusMessage)
+
+/** Whether a rejection is by a ResourceQuota. Only the message tells. */
+export const isQuotaMessage = (message: string): boolean => message.includes('exceeded quota')
 
 export function hasCause(error: ApiError, reason: string): boolean {
   return error.details?.causes?.some((cause) => cause.reason === reason) ?? false
 }
 
-/** Only what names the request: its body may hold what belongs in no log. */
-function nameOf({ verb, path }: RequestName): RequestName {
+/** Drops the body, which may contain secrets: errors are logged. */
+function requestName({ verb, path }: RequestName): RequestName {
   return { verb, path }
 }
 
@@ -103,7 +111,7 @@ function hasCode(error: unknown, code: number): error is ApiError {
   return error instanceof ApiError && error.code === code
 }
 
-/** The word Kubernetes would have used, for refusals by something in between that sends no Status. */
+/** The reason that Kubernetes uses for a code, for responses without a Status, such as those of a proxy. */
 function reasonOf(code: number): string {
   const reasons: Record<number, string> = {
     400: 'BadRequest',
@@ -122,6 +130,24 @@ function reasonOf(code: number): string {
   return reasons[code] ?? 'Unknown'
 }
 
+/** A longer wait is a mistake, and timers overflow. */
+const MAX_RETRY_AFTER_MS = 3_600_000
+
 function secondsToMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000
+  return seconds === undefined || !(seconds >= 0) ? undefined : seconds * 1000
+}
+
+function parseText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function parseDetails(value: unknown): StatusDetails | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { causes, retryAfterSeconds, ...rest } = value as Readonly<Record<string, unknown>>
+  const isObject = (cause: unknown): cause is object => typeof cause === 'object' && cause !== null
+  return {
+    ...rest,
+    ...(Array.isArray(causes) && { causes: causes.filter(isObject) }),
+    ...(typeof retryAfterSeconds === 'number' && { retryAfterSeconds }),
+  }
 }

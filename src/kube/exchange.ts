@@ -1,6 +1,6 @@
 /**
- * One request and its answer over a pool of connections: settles exactly once, whatever comes first of the answer,
- * a transport error, the timeout or the caller's abort.
+ * One request and its response over a pool of connections. Settles exactly once, by whatever comes first: the response, a
+ * transport error, the timeout or the caller's abort.
  */
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
@@ -14,7 +14,7 @@ export interface Wire {
   readonly headers: Record<string, string>
 }
 
-/** The time was up before the answer was complete. */
+/** The response was not complete in time. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
   readonly code = 'ETIMEDOUT'
@@ -58,7 +58,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     call.signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** The request is about to be written: until here, the server cannot have seen it. */
+  /** The request is about to be written. Before this, the server cannot have received it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#givenUp) controller.abort(asError(this.#givenUp.reason))
@@ -74,11 +74,11 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       read: () => controller.resume(),
       destroy: (error, done) => {
         this.#release()
-        controller.abort(error ?? new Error('the reader left'))
+        controller.abort(error ?? new Error('the reader stopped'))
         done(error)
       },
     })
-    this.#stream.on('error', ignore) // whoever reads it is told; that nobody does yet is no reason to crash
+    this.#stream.on('error', ignore) // the reader gets the error; without a reader it must not end the process
     this.#resolve({ status, headers, body: this.#stream })
   }
 
@@ -90,7 +90,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#release()
     if (this.#stream) this.#stream.push(null)
-    else this.#resolve({ status: this.#status, headers: this.#headers, body: joined(this.#chunks) })
+    else this.#resolve({ status: this.#status, headers: this.#headers, body: decodeChunks(this.#chunks) })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
@@ -109,7 +109,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #timeout(): ConnectionError {
-    return this.#connectionError(new TimeoutError(`no complete answer within ${this.#call.timeoutMs} ms`))
+    return this.#connectionError(new TimeoutError(`no complete response within ${this.#call.timeoutMs} ms`))
   }
 
   #connectionError(cause: Error): ConnectionError {
@@ -122,7 +122,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-function joined(chunks: readonly Buffer[]): string {
+function decodeChunks(chunks: readonly Buffer[]): string {
   const [first] = chunks
   return (chunks.length === 1 && first ? first : Buffer.concat(chunks)).toString('utf8')
 }

@@ -15,7 +15,7 @@ function prints(status: string, version = apiVersion): string {
   return `console.log(JSON.stringify({apiVersion:'${version}',kind:'ExecCredential',status:${status}}))`
 }
 
-test('a token, or a certificate with its key, or both', async () => {
+test('accepts a token, a certificate with its key, or both', async () => {
   assert.deepEqual(await execCredential(plugin(prints(`{token:'t'}`)), context)(), { token: 't' })
   const pair = prints(`{clientCertificateData:'c',clientKeyData:'k'}`)
   assert.deepEqual(await execCredential(plugin(pair), context)(), { cert: 'c', key: 'k' })
@@ -25,7 +25,7 @@ test('a token, or a certificate with its key, or both', async () => {
   })
 })
 
-test('the program gets its environment, and the cluster if it asks for it', async () => {
+test('the plugin gets its environment, and the cluster with provideClusterInfo', async () => {
   const code = prints(`{token: [process.env.INHERITED, process.env.OWN, process.env.KUBERNETES_EXEC_INFO].join(' ')}`)
   const env = [{ name: 'OWN', value: 'mine' }]
   const { token } = await execCredential(plugin(code, { env, provideClusterInfo: true }), context)()
@@ -33,7 +33,7 @@ test('the program gets its environment, and the cluster if it asks for it', asyn
   assert.equal(token, `yes mine ${JSON.stringify(info)}`)
 })
 
-test('the answer is kept until shortly before it expires, or is refused', async () => {
+test('the credential is kept until shortly before it expires, or is rejected', async () => {
   let now = Date.parse('2026-01-01T00:00:00Z')
   const code = prints(`{token: String(process.hrtime.bigint()), expirationTimestamp: '2026-01-01T01:00:00Z'}`)
   const source = execCredential(plugin(code), { ...context, now: () => now })
@@ -45,21 +45,21 @@ test('the answer is kept until shortly before it expires, or is refused', async 
   assert.notEqual(second.token, first.token)
 })
 
-test('without an expiry it is kept until it is refused', async () => {
+test('a credential without expiry is kept until it is rejected', async () => {
   const source = execCredential(plugin(prints(`{token: String(process.hrtime.bigint())}`)), context)
   const first = await source()
   assert.equal(await source(), first)
   assert.notEqual((await source(first)).token, first.token)
 })
 
-test('a program that fails is quoted, one that is missing is explained', async () => {
+test('reports the output of a failed plugin and the install hint of a missing one', async () => {
   const failing = execCredential(plugin(`console.error('not logged in'); process.exit(3)`), context)
-  await assert.rejects(failing(), /^ConfigError: here: .*node.*: the program failed: not logged in/)
+  await assert.rejects(failing(), /^ConfigError: here: .*node.*: plugin failed: not logged in/)
   const missing = execCredential({ apiVersion, command: '/nowhere/aws', installHint: 'Install the tool.' }, context)
-  await assert.rejects(missing(), /here: \/nowhere\/aws: the program was not found. Install the tool./)
+  await assert.rejects(missing(), /here: \/nowhere\/aws: plugin not found. Install the tool./)
 })
 
-test('answers that cannot be used are refused', async () => {
+test('rejects invalid output', async () => {
   const table: [code: string, problem: RegExp][] = [
     [`console.log('hello')`, /did not print JSON/],
     [`console.log('null')`, /did not print an ExecCredential/],
@@ -74,7 +74,7 @@ test('answers that cannot be used are refused', async () => {
   for (const [code, problem] of table) await assert.rejects(execCredential(plugin(code), context)(), problem)
 })
 
-test('a configuration that cannot work is refused before anything runs', () => {
+test('rejects an invalid configuration before the plugin runs', () => {
   assert.throws(
     () => execCredential(plugin('', { apiVersion: 'x/v1alpha1' }), context),
     /here: apiVersion: x\/v1alpha1 is not one of/,

@@ -1,6 +1,6 @@
 /**
- * Credentials from a program, as cloud vendors' kubeconfigs ask for (`client.authentication.k8s.io`, v1 and v1beta1).
- * The program is run when its last answer has expired or was refused, without a terminal.
+ * Credentials from an exec plugin, as in the kubeconfigs of cloud providers (`client.authentication.k8s.io`, v1 and
+ * v1beta1). The plugin runs without a terminal, whenever its last credential has expired or was rejected.
  */
 import { execFile, type ExecFileException } from 'node:child_process'
 import type { Credential, CredentialSource } from './client-config.ts'
@@ -22,9 +22,9 @@ export interface ExecPlugin {
 export interface ExecContext {
   /** Where the plugin is configured, for error messages. */
   readonly where: readonly string[]
-  /** The environment the program inherits. */
+  /** The environment of the plugin. */
   readonly env: NodeJS.ProcessEnv
-  /** The `cluster` handed to programs that ask for it. */
+  /** The `cluster` for plugins with `provideClusterInfo`. */
   readonly cluster: object
   readonly now?: () => number
 }
@@ -32,7 +32,7 @@ export interface ExecContext {
 const versions = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1']
 const TIMEOUT_MS = 60_000
 const MAX_OUTPUT = 1024 * 1024
-/** Renewed this long before it expires, so that no request leaves with a credential about to die. */
+/** Time before its expiry at which a credential is renewed, so that no request is sent with one about to expire. */
 const MARGIN_MS = 10_000
 
 export function execCredential(plugin: ExecPlugin, context: ExecContext): CredentialSource {
@@ -41,28 +41,31 @@ export function execCredential(plugin: ExecPlugin, context: ExecContext): Creden
   }
   if (!plugin.command) throw new ConfigError([...context.where, 'command'], 'is missing')
   if (plugin.interactiveMode === 'Always') {
-    throw new ConfigError([...context.where, 'interactiveMode'], 'Always needs a terminal, and we have none')
+    throw new ConfigError([...context.where, 'interactiveMode'], 'Always is not supported: there is no terminal')
   }
-  return cachedCredential(async () => loadedFrom(await run(plugin, context), plugin, context.where), context.now)
+  return cachedCredential(
+    async () => parseCredential(await runPlugin(plugin, context), plugin, context.where),
+    context.now,
+  )
 }
 
-function run(plugin: ExecPlugin, { where, env, cluster }: ExecContext): Promise<string> {
+function runPlugin(plugin: ExecPlugin, { where, env, cluster }: ExecContext): Promise<string> {
   const spec = plugin.provideClusterInfo === true ? { cluster, interactive: false } : { interactive: false }
   const info = JSON.stringify({ apiVersion: plugin.apiVersion, kind: 'ExecCredential', spec })
   const own = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]))
   const options = { env: { ...env, ...own, KUBERNETES_EXEC_INFO: info }, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT }
   return new Promise((resolve, reject) => {
     const child = execFile(plugin.command, [...(plugin.args ?? [])], options, (error, stdout, stderr) => {
-      if (error) reject(new ConfigError([...where, plugin.command], failure(plugin, error, stderr), error))
+      if (error) reject(new ConfigError([...where, plugin.command], failureMessage(plugin, error, stderr), error))
       else resolve(stdout)
     })
     child.stdin?.end()
   })
 }
 
-function failure(plugin: ExecPlugin, error: ExecFileException, stderr: string): string {
-  if (error.code === 'ENOENT') return `the program was not found. ${plugin.installHint ?? ''}`.trimEnd()
-  return `the program failed: ${stderr.trim().slice(-500) || error.message}`
+function failureMessage(plugin: ExecPlugin, error: ExecFileException, stderr: string): string {
+  if (error.code === 'ENOENT') return `plugin not found. ${plugin.installHint ?? ''}`.trimEnd()
+  return `plugin failed: ${stderr.trim().slice(-500) || error.message}`
 }
 
 interface ExecStatus {
@@ -72,24 +75,23 @@ interface ExecStatus {
   readonly expirationTimestamp?: string
 }
 
-function loadedFrom(output: string, plugin: ExecPlugin, where: readonly string[]): Loaded {
+function parseCredential(output: string, plugin: ExecPlugin, where: readonly string[]): Loaded {
   const {
     token,
     clientCertificateData: cert,
     clientKeyData: key,
     expirationTimestamp,
-  } = statusOf(output, plugin, where)
+  } = parseStatus(output, plugin, where)
   if (!token && !(cert && key)) {
-    throw new ConfigError([...where, plugin.command], 'gave neither a token nor a certificate with its key')
+    throw new ConfigError([...where, plugin.command], 'returned neither a token nor a certificate with its key')
   }
   const credential: Credential = { ...(token ? { token } : {}), ...(cert && key ? { cert, key } : {}) }
   const expiry = expirationTimestamp === undefined ? Infinity : Date.parse(expirationTimestamp) - MARGIN_MS
-  if (Number.isNaN(expiry))
-    throw new ConfigError([...where, plugin.command], 'gave an expirationTimestamp that is no time')
+  if (Number.isNaN(expiry)) throw new ConfigError([...where, plugin.command], 'returned an invalid expirationTimestamp')
   return { credential, freshUntil: expiry }
 }
 
-function statusOf(output: string, plugin: ExecPlugin, where: readonly string[]): ExecStatus {
+function parseStatus(output: string, plugin: ExecPlugin, where: readonly string[]): ExecStatus {
   let answer: { readonly apiVersion?: string; readonly kind?: string; readonly status?: ExecStatus } | null
   try {
     answer = JSON.parse(output) as typeof answer

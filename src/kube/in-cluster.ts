@@ -11,7 +11,7 @@ export function isInCluster(env: NodeJS.ProcessEnv): boolean {
   return Boolean(env.KUBERNETES_SERVICE_HOST && env.KUBERNETES_SERVICE_PORT)
 }
 
-/** What every pod with a service account is given; the token is re-read each minute, because the kubelet renews it. */
+/** The configuration of a pod with a service account. Token and CA are reloaded every minute, because both are rotated. */
 export async function inClusterConfig({
   env = process.env,
   directory = SERVICE_ACCOUNT,
@@ -23,17 +23,16 @@ export async function inClusterConfig({
     )
   }
   const host = env.KUBERNETES_SERVICE_HOST ?? ''
-  const credentials = credentialFiles({ token: join(directory, 'token') })
-  await credentials() // a pod without a token should say so now, not at its first call
+  const credentials = credentialFiles({ token: join(directory, 'token'), ca: join(directory, 'ca.crt') })
+  await credentials() // fails now, not at the first call, if the pod has no token or CA
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${env.KUBERNETES_SERVICE_PORT}`,
-    ca: await mounted(directory, 'ca.crt'),
-    namespace: (await mounted(directory, 'namespace')).trim(),
+    namespace: (await readMounted(directory, 'namespace')).trim(),
     credentials,
   }
 }
 
-async function mounted(directory: string, name: string): Promise<string> {
+async function readMounted(directory: string, name: string): Promise<string> {
   const path = join(directory, name)
   try {
     return await readFile(path, 'utf8')

@@ -1,7 +1,7 @@
 /**
- * What passes between the client and the wire. Every HTTP attempt is one `Call` handed down a chain of interceptors,
- * outermost first; the last link sends it. An interceptor may look (metrics, audit), change, delay, or answer in the
- * server's place (fault injection).
+ * Calls, responses, and the interceptors between client and transport. Every HTTP attempt is one `Call` that passes
+ * through a chain of interceptors, outermost first; the last link sends it. An interceptor may observe (metrics, audit),
+ * change or delay a call, or respond instead of the server (fault injection).
  */
 import type { Resource } from './object.ts'
 
@@ -13,18 +13,18 @@ export interface Call {
   readonly method: Method
   /** Path and query, as sent. */
   readonly path: string
-  /** Absent for paths outside the resource model, such as `/readyz`. */
+  /** Absent for paths that belong to no resource, such as `/readyz`. */
   readonly resource?: Resource
   readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
   readonly body?: string
   readonly contentType?: string
-  /** The answer is read piece by piece as it comes: watches and followed logs. */
+  /** The response is read as it arrives: watches and followed logs. */
   readonly stream: boolean
-  /** 1 for the first time on the wire, then counting up. */
+  /** Counts the HTTP attempts of a call, from 1. */
   readonly attempt: number
-  /** For the complete answer of this attempt; for a stream, for its beginning. */
+  /** Until the response of this attempt is complete; for a stream, until it begins. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
 }
@@ -33,14 +33,14 @@ export interface Response {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Chunks only for a stream that was accepted; a refusal is always text. */
+  /** Chunks only for a stream that the server accepted; a rejection is always text. */
   readonly body: string | AsyncIterable<Uint8Array>
 }
 
 export type Send = (call: Call) => Promise<Response>
 export type Interceptor = (call: Call, next: Send) => Promise<Response>
 
-/** One `Send` that passes each call through all interceptors, the first of the list outermost. */
+/** Builds a `Send` that passes each call through all interceptors, the first of the list outermost. */
 export function intercepted(interceptors: readonly Interceptor[], send: Send): Send {
   return interceptors.reduceRight<Send>((next, interceptor) => (call) => interceptor(call, next), send)
 }

@@ -1,6 +1,6 @@
 /**
- * Kubeconfig files as they are on disk: read, checked for shape, and merged as kubectl does it: the first file to name
- * a cluster, user, context or current context wins, and relative paths are relative to the file they stand in.
+ * Reads kubeconfig files, validates their structure and merges them as kubectl does: the first file that names a cluster,
+ * user, context or current context wins, and relative paths are relative to their file.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
@@ -47,33 +47,33 @@ export interface Kubeconfig {
   readonly contexts: ReadonlyMap<string, Entry<KubeconfigContext>>
 }
 
-/** A missing file is skipped, as long as one is there. */
+/** Skips missing files, but fails if all are missing. */
 export async function readKubeconfigs(files: readonly string[]): Promise<Kubeconfig> {
   const found: { readonly file: string; readonly content: RawKubeconfig }[] = []
   for (const file of files) {
-    const text = await textOf(file)
-    if (text !== undefined) found.push({ file, content: contentOf(file, text) })
+    const text = await readText(file)
+    if (text !== undefined) found.push({ file, content: parseContent(file, text) })
   }
   if (found.length === 0) throw new ConfigError([`kubeconfig ${files.join(', ')}`], 'no such file')
   const currentContext = found.map(({ content }) => content['current-context']).find(Boolean)
   return {
     files: found.map(({ file }) => file),
     ...(currentContext === undefined ? {} : { currentContext }),
-    clusters: merged(found.map(({ file, content }) => entries(file, content, 'cluster'))),
-    users: merged(found.map(({ file, content }) => entries(file, content, 'user'))),
-    contexts: merged(found.map(({ file, content }) => entries(file, content, 'context'))),
+    clusters: mergeEntries(found.map(({ file, content }) => parseEntries(file, content, 'cluster'))),
+    users: mergeEntries(found.map(({ file, content }) => parseEntries(file, content, 'user'))),
+    contexts: mergeEntries(found.map(({ file, content }) => parseEntries(file, content, 'context'))),
   }
 }
 
-/** Paths inside a kubeconfig start at the file they stand in. */
-export function besideFile(file: string, path: string): string {
+/** Resolves a path of a kubeconfig, which is relative to its file. */
+export function resolvePath(file: string, path: string): string {
   return resolve(dirname(file), path)
 }
 
 type Kind = 'cluster' | 'user' | 'context'
 type RawKubeconfig = { readonly 'current-context'?: string } & Readonly<Record<`${Kind}s`, unknown>>
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -82,7 +82,8 @@ async function textOf(file: string): Promise<string | undefined> {
   }
 }
 
-function contentOf(file: string, text: string): RawKubeconfig {
+function parseContent(file: string, text: string): RawKubeconfig {
+  if (nestingOf(text) > MAX_NESTING) throw new ConfigError([`kubeconfig ${file}`], 'is nested too deeply')
   let content: unknown
   try {
     content = parse(text) ?? {}
@@ -94,17 +95,44 @@ function contentOf(file: string, text: string): RawKubeconfig {
   return content as RawKubeconfig
 }
 
-function entries<T>(file: string, content: RawKubeconfig, kind: Kind): [string, Entry<T>][] {
+/** The time to parse YAML grows with the square of its nesting depth. */
+const MAX_NESTING = 64
+
+/** The largest number of open brackets: at least the nesting depth of flow collections. */
+function nestingOf(text: string): number {
+  let [open, most] = [0, 0]
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open = bracket === '[' || bracket === '{' ? open + 1 : Math.max(0, open - 1)
+    most = Math.max(most, open)
+  }
+  return most
+}
+
+function parseEntries<T>(file: string, content: RawKubeconfig, kind: Kind): [string, Entry<T>][] {
   const list = content[`${kind}s`] ?? []
   if (!Array.isArray(list)) throw new ConfigError([`kubeconfig ${file}`, `${kind}s`], 'is not a list')
   return list.map((item: { readonly name?: unknown } & Readonly<Record<Kind, T | null>>) => {
     if (typeof item?.name !== 'string')
       throw new ConfigError([`kubeconfig ${file}`, `${kind}s`], 'an entry has no name')
-    return [item.name, { file, value: item[kind] ?? ({} as T) }]
+    const value: unknown = item[kind] ?? {}
+    checkFields(value, [`kubeconfig ${file}`, `${kind} ${item.name}`])
+    return [item.name, { file, value: value as T }]
   })
 }
 
-/** Later entries first, so that the earliest is the one that stays. */
-function merged<T>(lists: readonly (readonly [string, Entry<T>][])[]): Map<string, Entry<T>> {
+/** Fields that are not strings. */
+const OTHER_FIELDS = new Set(['insecure-skip-tls-verify', 'disable-compression', 'exec', 'extensions', 'auth-provider'])
+
+function checkFields(entry: unknown, where: readonly string[]): void {
+  if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+    throw new ConfigError(where, 'is not a mapping')
+  for (const [field, value] of Object.entries(entry)) {
+    if (value === null || typeof value === 'string' || OTHER_FIELDS.has(field) || field.startsWith('as-')) continue
+    throw new ConfigError([...where, field], 'is not a string: put it in quotes')
+  }
+}
+
+/** In reverse order, so that the first entry of a name wins. */
+function mergeEntries<T>(lists: readonly (readonly [string, Entry<T>][])[]): Map<string, Entry<T>> {
   return new Map(lists.flat().toReversed())
 }

@@ -1,4 +1,4 @@
-/** From a kubeconfig and the name of a context to a ClientConfig. */
+/** Builds a ClientConfig from a kubeconfig and the name of a context. */
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, sep } from 'node:path'
 import { fixedCredential } from './client-config.ts'
@@ -6,29 +6,29 @@ import type { ClientConfig, Credential, CredentialSource } from './client-config
 import { ConfigError } from './config-error.ts'
 import { credentialFiles } from './credential-files.ts'
 import { execCredential } from './exec-plugin.ts'
-import { besideFile, readKubeconfigs } from './kubeconfig-file.ts'
+import { resolvePath, readKubeconfigs } from './kubeconfig-file.ts'
 import type { Entry, Kubeconfig, KubeconfigCluster, KubeconfigContext, KubeconfigUser } from './kubeconfig-file.ts'
 import { proxyFor } from './proxy.ts'
 
 export interface KubeconfigOptions {
   /** Default: the file's current context. */
   readonly context?: string
-  /** For proxies and for the programs that give credentials. Default: the process's own. */
+  /** For proxies and exec plugins. Default: the environment of the process. */
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** `paths`: one file, or several to be merged. */
+/** `paths`: one file, or several to merge. */
 export async function configFromKubeconfig(
   paths: string | readonly string[],
   { context, env = process.env }: KubeconfigOptions = {},
 ): Promise<ClientConfig> {
   const kubeconfig = await readKubeconfigs(typeof paths === 'string' ? [paths] : paths)
-  const chosen = chosenContext(kubeconfig, context)
-  const cluster = await clusterConfig(chosen.cluster, chosen.where, env)
+  const chosen = chooseContext(kubeconfig, context)
+  const cluster = await buildClusterConfig(chosen.cluster, chosen.where, env)
   return {
     ...cluster,
     namespace: chosen.namespace,
-    credentials: userCredentials(chosen.user, { where: chosen.where, env, cluster }),
+    credentials: buildCredentials(chosen.user, { where: chosen.where, env, cluster }),
   }
 }
 
@@ -39,26 +39,25 @@ interface Chosen {
   readonly where: readonly string[]
 }
 
-function chosenContext(kubeconfig: Kubeconfig, wanted: string | undefined): Chosen {
+function chooseContext(kubeconfig: Kubeconfig, wanted: string | undefined): Chosen {
   const name = wanted ?? kubeconfig.currentContext
   const files = `kubeconfig ${kubeconfig.files.join(', ')}`
   const known = [...kubeconfig.contexts.keys()].join(', ') || 'none'
-  if (!name)
-    throw new ConfigError([files, 'current-context'], `is not set, and no context was asked for (known: ${known})`)
+  if (!name) throw new ConfigError([files, 'current-context'], `is not set, and no context was given (known: ${known})`)
   const context = kubeconfig.contexts.get(name)
   if (!context) throw new ConfigError([files], `has no context ${JSON.stringify(name)} (known: ${known})`)
   const where = [`kubeconfig ${context.file}`, `context ${name}`]
   return {
-    cluster: referred(kubeconfig.clusters, context.value, 'cluster', where),
+    cluster: findEntry(kubeconfig.clusters, context.value, 'cluster', where),
     user: context.value.user
-      ? referred(kubeconfig.users, context.value, 'user', where)
+      ? findEntry(kubeconfig.users, context.value, 'user', where)
       : { file: context.file, value: {} },
     namespace: context.value.namespace || 'default',
     where,
   }
 }
 
-function referred<T>(
+function findEntry<T>(
   entries: ReadonlyMap<string, Entry<T>>,
   context: KubeconfigContext,
   field: 'cluster' | 'user',
@@ -73,14 +72,14 @@ function referred<T>(
 
 type ClusterConfig = Omit<ClientConfig, 'namespace' | 'credentials'>
 
-async function clusterConfig(
+async function buildClusterConfig(
   { file, value }: Entry<KubeconfigCluster>,
   where: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<ClusterConfig> {
   const at = [...where, 'cluster']
-  const server = checkedServer(value.server, at)
-  const ca = await caOf(file, value, at)
+  const server = checkServer(value.server, at)
+  const ca = await readCa(file, value, at)
   const proxyUrl = value['proxy-url'] || proxyFor(server, env)
   return {
     server,
@@ -91,7 +90,7 @@ async function clusterConfig(
   }
 }
 
-function checkedServer(server: string | undefined, where: readonly string[]): string {
+function checkServer(server: string | undefined, where: readonly string[]): string {
   if (!server) throw new ConfigError([...where, 'server'], 'is not set')
   const url = URL.parse(server)
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -100,12 +99,12 @@ function checkedServer(server: string | undefined, where: readonly string[]): st
   return server
 }
 
-async function caOf(file: string, cluster: KubeconfigCluster, where: readonly string[]): Promise<string | undefined> {
+async function readCa(file: string, cluster: KubeconfigCluster, where: readonly string[]): Promise<string | undefined> {
   const data = cluster['certificate-authority-data']
-  if (data) return decoded(data, [...where, 'certificate-authority-data'])
+  if (data) return decodePem(data, [...where, 'certificate-authority-data'])
   const path = cluster['certificate-authority']
   if (!path) return undefined
-  const whole = besideFile(file, path)
+  const whole = resolvePath(file, path)
   try {
     return await readFile(whole, 'utf8')
   } catch (error) {
@@ -119,60 +118,60 @@ interface UserContext {
   readonly cluster: ClusterConfig
 }
 
-function userCredentials(
+function buildCredentials(
   { file, value }: Entry<KubeconfigUser>,
   { where, env, cluster }: UserContext,
 ): CredentialSource {
   const at = [...where, 'user']
-  refuseUnsupported(value, at)
+  rejectUnsupported(value, at)
   if (value.exec) {
     const { command } = value.exec
     const isPath = command?.includes(sep) && !isAbsolute(command)
-    const exec = isPath ? { ...value.exec, command: besideFile(file, command) } : value.exec
-    return execCredential(exec, { where: [...at, 'exec'], env, cluster: execCluster(cluster) })
+    const exec = isPath ? { ...value.exec, command: resolvePath(file, command) } : value.exec
+    return execCredential(exec, { where: [...at, 'exec'], env, cluster: describeCluster(cluster) })
   }
-  const fixed = fixedPart(value, at)
-  const files = filePart(file, value)
+  const fixed = inlineCredential(value, at)
+  const files = credentialPaths(file, value)
   if ((fixed.cert ?? files.cert) && !(fixed.key ?? files.key))
     throw new ConfigError([...at, 'client-key'], 'is not set')
   return Object.keys(files).length === 0 ? fixedCredential(fixed) : credentialFiles(files, fixed)
 }
 
-/** To go on without them would be to act as somebody else. */
-function refuseUnsupported(user: KubeconfigUser, where: readonly string[]): void {
+/** Ignoring these fields would mean to act with another identity. */
+function rejectUnsupported(user: KubeconfigUser, where: readonly string[]): void {
   for (const field of ['auth-provider', 'username', 'password', 'as', 'as-uid', 'as-groups', 'as-user-extra']) {
     if (field in user) throw new ConfigError([...where, field], 'is not supported: use a certificate, a token or exec')
   }
 }
 
-/** Data wins over files, except that a token file, being the one that is kept fresh, wins over a token. */
-function fixedPart(user: KubeconfigUser, where: readonly string[]): Credential {
+/** Inline data takes precedence over files, except that a token file, which is kept fresh, takes precedence over a token. */
+function inlineCredential(user: KubeconfigUser, where: readonly string[]): Credential {
   const cert = user['client-certificate-data']
   const key = user['client-key-data']
   return {
     ...(user.token ? { token: user.token } : {}),
-    ...(cert ? { cert: decoded(cert, [...where, 'client-certificate-data']) } : {}),
-    ...(key ? { key: decoded(key, [...where, 'client-key-data']) } : {}),
+    ...(cert ? { cert: decodePem(cert, [...where, 'client-certificate-data']) } : {}),
+    ...(key ? { key: decodePem(key, [...where, 'client-key-data']) } : {}),
   }
 }
 
-function filePart(file: string, user: KubeconfigUser): { token?: string; cert?: string; key?: string } {
+function credentialPaths(file: string, user: KubeconfigUser): { token?: string; cert?: string; key?: string } {
   const cert = user['client-certificate-data'] ? undefined : user['client-certificate']
   const key = user['client-key-data'] ? undefined : user['client-key']
   return {
-    ...(user.tokenFile ? { token: besideFile(file, user.tokenFile) } : {}),
-    ...(cert ? { cert: besideFile(file, cert) } : {}),
-    ...(key ? { key: besideFile(file, key) } : {}),
+    ...(user.tokenFile ? { token: resolvePath(file, user.tokenFile) } : {}),
+    ...(cert ? { cert: resolvePath(file, cert) } : {}),
+    ...(key ? { key: resolvePath(file, key) } : {}),
   }
 }
 
-function decoded(base64: string, where: readonly string[]): string {
+function decodePem(base64: string, where: readonly string[]): string {
   const text = Buffer.from(base64, 'base64').toString('utf8')
-  if (!text.includes('-----BEGIN')) throw new ConfigError(where, 'is not base64 of a PEM')
+  if (!text.includes('-----BEGIN')) throw new ConfigError(where, 'is not a base64-encoded PEM')
   return text
 }
 
-function execCluster({ server, ca, tlsServerName, insecureSkipTlsVerify, proxyUrl }: ClusterConfig): object {
+function describeCluster({ server, ca, tlsServerName, insecureSkipTlsVerify, proxyUrl }: ClusterConfig): object {
   return {
     server,
     'tls-server-name': tlsServerName,

@@ -4,7 +4,7 @@ import test from 'node:test'
 import * as fc from 'fast-check'
 import { lines } from './lines.ts'
 
-test('lines come out whole however the bytes were cut', async () => {
+test('lines are complete however the chunks are split', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.string({ unit: 'grapheme' }).map((line) => line.replaceAll('\n', ''))),

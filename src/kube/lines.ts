@@ -1,6 +1,6 @@
 const NEWLINE = 0x0a
 
-/** Cuts a stream of bytes into lines. A last line without its newline is given out when the stream ends by itself. */
+/** Splits a stream of bytes into lines. A last line without a newline is returned if the stream ends without an error. */
 export async function* lines(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<string, void, undefined> {
@@ -9,16 +9,16 @@ export async function* lines(
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       pending.push(chunk.subarray(start, end))
-      yield text(pending)
+      yield decode(pending)
       pending = []
       start = end + 1
     }
     if (start < chunk.length) pending.push(chunk.subarray(start))
   }
-  if (pending.length > 0) yield text(pending)
+  if (pending.length > 0) yield decode(pending)
 }
 
-/** Joined before decoding: a character may be cut in two by a chunk's end. */
-function text(parts: readonly Uint8Array[]): string {
+/** Joins before decoding: a character may be split between two chunks. */
+function decode(parts: readonly Uint8Array[]): string {
   return Buffer.concat(parts).toString('utf8')
 }

@@ -1,6 +1,4 @@
-/**
- * The shape every Kubernetes object shares, as raw JSON: times stay strings, unknown fields survive a round trip.
- */
+/** What all Kubernetes objects have in common, as raw JSON: times are strings, unknown fields survive a round trip. */
 
 export interface OwnerReference {
   readonly apiVersion: string
@@ -33,15 +31,15 @@ export interface KubeObject {
   readonly metadata: ObjectMeta
 }
 
-/** Names one object of a known kind. `namespace` is absent for cluster-scoped kinds. */
+/** Identifies one object of a known kind. `namespace` is absent for cluster-scoped kinds. */
 export interface ObjectKey {
   readonly namespace?: string
   readonly name: string
 }
 
 /**
- * Where a kind lives in the API: enough to build every path to it. The type parameter ties
- * what comes back from the server to a static type; it exists only at compile time.
+ * The location of a kind in the API: enough to build all its paths. The type parameter gives the objects of the server a
+ * static type; it exists only at compile time.
  */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
@@ -53,7 +51,7 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly __type?: T
 }
 
-/** `namespace/name`, or `name` for cluster-scoped objects: the form keys take in queues and logs. */
+/** `namespace/name`, or `name` for cluster-scoped objects, as in queues and logs. */
 export function keyString(key: ObjectKey): string {
   return key.namespace === undefined ? key.name : `${key.namespace}/${key.name}`
 }
@@ -67,7 +65,12 @@ export function apiVersionOf(resource: Resource): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
 }
 
-/** `Kind/name`: how an object is named to people, among others of its namespace. */
+/** `Kind/name`, for messages to people. */
 export function nameWithKind({ kind, metadata }: KubeObject): string {
   return `${kind}/${metadata.name}`
+}
+
+/** The owner reference with `controller: true`; there is at most one. */
+export function controllerOf({ metadata }: KubeObject): OwnerReference | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller)
 }

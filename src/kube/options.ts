@@ -1,11 +1,11 @@
-/** What each verb of the client may be told. `client.ts` gives these out again; import them from there. */
+/** The options of the client's verbs. Import them from `client.ts`, which re-exports them. */
 import type { Status } from './errors.ts'
 import type { Method } from './interceptor.ts'
 import type { KubeObject } from './object.ts'
 import type { Query } from './path.ts'
 
 export interface CallOptions {
-  /** Gives up at once; the call throws the signal's reason. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal
   /** For the whole call, retries included; for a list, per page. Default 60 s. */
   readonly timeoutMs?: number
@@ -16,7 +16,7 @@ export interface GetOptions extends CallOptions {
 }
 
 export interface Selection {
-  /** All namespaces when absent. */
+  /** Default: all namespaces. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
@@ -32,19 +32,19 @@ export interface ListOptions extends CallOptions, Selection {
 export interface WriteOptions extends CallOptions {
   readonly subresource?: string
   readonly dryRun?: boolean
-  /** Who owns the written fields; the client's own name when absent. */
+  /** The owner of the written fields. Default: that of the client. */
   readonly fieldManager?: string
 }
 
 export interface ApplyOptions extends WriteOptions {
-  /** Takes over fields that belong to another manager instead of failing with a conflict. */
+  /** Takes over fields of other managers instead of failing with a conflict. */
   readonly force?: boolean
 }
 
 export interface DeleteOptions extends CallOptions {
-  /** Only this very object: one of the same name made since is left alone (Conflict). */
+  /** Precondition: fails with Conflict for a newer object of the same name. */
   readonly uid?: string
-  /** Only if unchanged since. */
+  /** Precondition: fails with Conflict if the object has changed since. */
   readonly resourceVersion?: string
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
@@ -61,7 +61,7 @@ export interface LogOptions extends CallOptions {
 }
 
 export interface StreamLogOptions extends LogOptions {
-  /** Keep reading as the container writes, until it ends or the signal aborts. */
+  /** Follows the log until the container ends or the signal aborts. */
   readonly follow?: boolean
 }
 
@@ -73,13 +73,13 @@ export interface Page<T> {
 
 export interface RawWatchOptions extends Selection {
   readonly signal?: AbortSignal
-  /** How long the server may take to begin answering. */
+  /** Until the response begins. */
   readonly timeoutMs?: number
-  /** Events after this version; with `sendInitialEvents`, at least this fresh. */
+  /** Events after this version. With `sendInitialEvents`, the initial state is at least this new. */
   readonly resourceVersion?: string
-  /** After how long the server ends the watch by itself. */
+  /** The server ends the watch after this time. */
   readonly timeoutSeconds?: number
-  /** Begin with everything there is, then a bookmark annotated `k8s.io/initial-events-end`. */
+  /** Starts with all existing objects, followed by a bookmark annotated `k8s.io/initial-events-end`. */
   readonly sendInitialEvents?: boolean
 }
 
@@ -92,7 +92,7 @@ export type RawWatchEvent<T extends KubeObject> =
   | { readonly type: 'BOOKMARK'; readonly object: Bookmark }
   | { readonly type: 'ERROR'; readonly object: Status }
 
-/** A request outside the resource model: discovery, health, OpenAPI, an aggregated API. */
+/** A request to a path of no resource: discovery, health, OpenAPI, an aggregated API. */
 export interface RawCall {
   readonly method: Method
   /** Without the query. */

@@ -14,7 +14,7 @@ test('paths follow the group, the scope and the subresource', () => {
   assert.equal(collectionPath(Pod, 'a'), '/api/v1/namespaces/a/pods')
 })
 
-test('no part may be empty, climb, or hold a separator', () => {
+test('rejects parts that are empty, relative or have a separator', () => {
   for (const bad of ['', '.', '..', 'a/b', '../x', 'a%2fb', '/']) {
     assert.throws(() => objectPath(Pod, { namespace: 'a', name: bad }), TypeError, `name ${bad}`)
     assert.throws(() => objectPath(Pod, { namespace: bad, name: 'a' }), TypeError, `namespace ${bad}`)
@@ -27,7 +27,7 @@ test('the scope of the kind is respected', () => {
   assert.throws(() => objectPath(Node, { namespace: 'x', name: 'a' }), /Node is cluster-scoped/)
 })
 
-test('whatever the name, the path keeps its shape or the call is refused', () => {
+test('whatever the name, the path keeps its structure or the call fails', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (name) => {
       let path: string
@@ -45,14 +45,14 @@ test('whatever the name, the path keeps its shape or the call is refused', () =>
   )
 })
 
-test('a whole path is taken only when it is plain', () => {
+test('accepts complete paths only if they are plain', () => {
   assert.equal(checkedPath('/openapi/v3'), '/openapi/v3')
   for (const bad of ['readyz', '/a/../b', '/a?b', '/a#b', '/%2e%2e/a', '/a b', '/a\\b', 'https://elsewhere/']) {
     assert.throws(() => checkedPath(bad), TypeError, bad)
   }
 })
 
-test('queries are encoded and undefined is left out', () => {
+test('encodes queries and omits undefined', () => {
   assert.equal(withQuery('/a', { x: undefined }), '/a')
   assert.equal(
     withQuery('/a', { labelSelector: 'a in (b,c)', limit: 5, watch: true }),

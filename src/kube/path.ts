@@ -1,12 +1,12 @@
 /**
- * Paths of the Kubernetes API. Every variable part is checked and encoded here and nowhere else, so that no name can
- * climb out of its place: an empty name would turn the deletion of one object into that of a whole collection.
+ * Paths of the Kubernetes API. Every variable part is validated and encoded here and nowhere else, so that no name can
+ * change the path: an empty name would turn the deletion of one object into that of a collection.
  */
 import type { ObjectKey, Resource } from './object.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** All objects of a kind, in one namespace or (when it is undefined) in all. */
+/** The path of all objects of a kind in one namespace, or in all if it is undefined. */
 export function collectionPath(resource: Resource, namespace: string | undefined): string {
   const root = resource.group === '' ? '/api' : `/apis/${segment(resource.group, 'group')}`
   const base = `${root}/${segment(resource.version, 'version')}`
@@ -25,7 +25,7 @@ export function objectPath(resource: Resource, { namespace, name }: ObjectKey, s
   return subresource === undefined ? path : `${path}/${segment(subresource, 'subresource')}`
 }
 
-/** A path given whole: kept as it is when each of its parts is harmless. */
+/** Returns a complete path unchanged, or throws if one of its parts is unsafe. */
 export function checkedPath(path: string): string {
   const [first, ...parts] = path.split('/')
   if (first !== '' || parts.some((part) => part === '.' || part === '..') || /[?#%\\\s]/.test(path)) {
@@ -41,7 +41,7 @@ export function withQuery(path: string, query: Query): string {
   return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`
 }
 
-/** The characters of every real name need no encoding, bar the colon of RBAC names; the rest is refused as the server would. */
+/** Valid names need no encoding, except the colon of RBAC names. Rejects the same characters as the server. */
 function segment(value: string, role: string): string {
   if (typeof value !== 'string' || value === '' || value === '.' || value === '..' || /[/%]/.test(value)) {
     throw new TypeError(`${JSON.stringify(value)} cannot be a ${role} in the Kubernetes API`)

@@ -4,7 +4,7 @@ import { proxyFor } from './proxy.ts'
 
 const proxy = 'http://proxy:3128'
 
-test('the variable follows the scheme of the server, in either case', () => {
+test('the variable depends on the scheme of the server, in upper or lower case', () => {
   assert.equal(proxyFor('https://api.example.com', { HTTPS_PROXY: proxy }), proxy)
   assert.equal(proxyFor('https://api.example.com', { https_proxy: proxy }), proxy)
   assert.equal(proxyFor('https://api.example.com', { HTTP_PROXY: proxy }), undefined)
@@ -13,7 +13,7 @@ test('the variable follows the scheme of the server, in either case', () => {
   assert.equal(proxyFor('https://api.example.com', { HTTPS_PROXY: 'proxy:3128' }), proxy)
 })
 
-test('the machine itself is never reached through a proxy', () => {
+test('loopback addresses never use a proxy', () => {
   for (const host of ['localhost', '127.0.0.1', '127.8.8.8', '[::1]']) {
     assert.equal(proxyFor(`https://${host}:6443`, { HTTPS_PROXY: proxy }), undefined, host)
   }
@@ -29,6 +29,7 @@ test('exceptions are domains, addresses, networks, ports, or everything', () => 
     ['https://API.example.com', 'Api.Example.COM', true],
     ['https://badexample.com', 'example.com', false],
     ['https://api.example.com', 'other.com, api.example.com', true],
+    ['https://api.example.com', 'other.com api.example.com', true],
     ['https://api.example.com:6443', 'api.example.com:6443', true],
     ['https://api.example.com', 'api.example.com:443', true],
     ['https://api.example.com', 'api.example.com:6443', false],

@@ -11,7 +11,7 @@ test('versions are compared as numbers of any size', () => {
   )
 })
 
-test('of what is not a number nothing can be said', () => {
+test('versions that are not numbers cannot be compared', () => {
   for (const [a, b] of [
     ['', '5'],
     ['5', ''],

@@ -1,6 +1,6 @@
 /**
- * Which of two resourceVersions came first. The API server's are decimal numbers that grow with every write; those of
- * an aggregated API may be anything, and then nothing can be said.
+ * Whether resourceVersion `a` is older than `b`. The API server uses decimal numbers that grow with every write. Those of
+ * an aggregated API may have any form; they cannot be compared, and the result is false.
  */
 export function isOlder(a: string, b: string): boolean {
   return isNumber(a) && isNumber(b) && BigInt(a) < BigInt(b)

@@ -1,6 +1,6 @@
 /**
- * The built-in kinds this product reads or writes, typed by `kubernetes-types` (types only: nothing of it is loaded).
- * A kind that is missing is one line away; custom kinds declare their own `Resource` where their schema lives.
+ * The built-in kinds that the operator reads or writes, typed by `kubernetes-types` (types only: nothing of it is loaded).
+ * Add a missing kind here; custom kinds declare their `Resource` beside their schema.
  */
 import type * as apiextensions from 'kubernetes-types/apiextensions/v1.js'
 import type * as apps from 'kubernetes-types/apps/v1.js'
@@ -8,11 +8,12 @@ import type * as autoscaling from 'kubernetes-types/autoscaling/v2.js'
 import type * as batch from 'kubernetes-types/batch/v1.js'
 import type * as coordination from 'kubernetes-types/coordination/v1.js'
 import type * as core from 'kubernetes-types/core/v1.js'
+import type * as discovery from 'kubernetes-types/discovery/v1.js'
 import type * as events from 'kubernetes-types/events/v1.js'
 import type * as policy from 'kubernetes-types/policy/v1.js'
 import type { KubeObject, Resource } from './object.ts'
 
-/** A published type with the three fields every object has on the wire made certain. */
+/** A published type, with the three fields that every object has made mandatory. */
 type Known<T> = KubeObject & Omit<T, keyof KubeObject>
 
 export type Pod = Known<core.Pod>
@@ -22,6 +23,7 @@ export type Secret = Known<core.Secret>
 export type Namespace = Known<core.Namespace>
 export type Node = Known<core.Node>
 export type PersistentVolumeClaim = Known<core.PersistentVolumeClaim>
+export type EndpointSlice = Known<discovery.EndpointSlice>
 export type Event = Known<events.Event>
 export type Lease = Known<coordination.Lease>
 export type Deployment = Known<apps.Deployment>
@@ -41,6 +43,12 @@ export const PersistentVolumeClaim: Resource<PersistentVolumeClaim> = namespaced
   'v1',
   'PersistentVolumeClaim',
   'persistentvolumeclaims',
+)
+export const EndpointSlice: Resource<EndpointSlice> = namespaced(
+  'discovery.k8s.io',
+  'v1',
+  'EndpointSlice',
+  'endpointslices',
 )
 export const Event: Resource<Event> = namespaced('events.k8s.io', 'v1', 'Event', 'events')
 export const Lease: Resource<Lease> = namespaced('coordination.k8s.io', 'v1', 'Lease', 'leases')

@@ -3,7 +3,7 @@ import test from 'node:test'
 import * as fc from 'fast-check'
 import { RetryBudget } from './retry-budget.ts'
 
-test('a spent budget refuses until time has earned a token', () => {
+test('an empty budget rejects until a token is added', () => {
   const budget = new RetryBudget({ capacity: 2, perSecond: 1 })
   assert.deepEqual([budget.take(0), budget.take(0), budget.take(0)], [true, true, false])
   assert.equal(budget.take(500), false)

@@ -1,6 +1,6 @@
 /**
- * A token bucket that bounds how much retries may add to the load of a server in trouble. Every retry takes a token,
- * whatever its call; an empty bucket means errors surface at once, until time has put some back.
+ * A token bucket that limits the load of retries on a failing server. Every retry of any call takes a token. While the
+ * bucket is empty, calls fail at the first error.
  */
 export class RetryBudget {
   readonly #capacity: number
@@ -14,7 +14,7 @@ export class RetryBudget {
     this.#tokens = capacity
   }
 
-  /** False when the budget is spent. `nowMs` is any clock that never goes back. */
+  /** False if the bucket is empty. `nowMs` is the time of any monotonic clock. */
   take(nowMs: number): boolean {
     const earned = ((nowMs - this.#filledAt) / 1000) * this.#perSecond
     this.#tokens = Math.min(this.#capacity, this.#tokens + earned)

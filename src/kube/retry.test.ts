@@ -15,7 +15,7 @@ const plain = { repeatable: true, conditional: false }
 const conditional = { repeatable: true, conditional: true }
 const once = { repeatable: false, conditional: false }
 
-test('what is repeated, and for which calls', () => {
+test('which errors are retried, for which calls', () => {
   const table: [what: string, error: unknown, plain: boolean, conditional: boolean, once: boolean][] = [
     ['reset after sending', reset, true, true, false],
     ['refused before sending', refused, true, true, true],
@@ -46,7 +46,7 @@ test('what is repeated, and for which calls', () => {
   }
 })
 
-test('waits grow, stay within bounds, and end', () => {
+test('delays grow within bounds, and retries end', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: MAX_ATTEMPTS - 1 }),
@@ -64,7 +64,7 @@ test('waits grow, stay within bounds, and end', () => {
   )
 })
 
-test('the server is never asked again before the time it named', () => {
+test('never retries before Retry-After', () => {
   const error = new ApiError({ code: 429 }, request, 7_000)
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (dice) => {

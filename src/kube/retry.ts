@@ -1,13 +1,11 @@
-/**
- * When a failed call is worth repeating, and after how long. Pure: the sender owns the loop, the clock and the budget.
- */
+/** Whether to retry a failed call, and after which delay. Pure: the sender owns the loop, the clock and the budget. */
 import { ApiError, ConnectionError, hasCause, isConflict, isFieldConflict } from './errors.ts'
 
-/** What the builder of a call knows about repeating it. */
+/** Whether a call may be repeated. */
 export interface Replay {
-  /** Doing it twice ends like doing it once, so a lost reply is no reason to give up. */
+  /** The call is idempotent, so it may be repeated after a lost response. */
   readonly repeatable: boolean
-  /** It carries a resourceVersion or uid: a conflict is the answer it asked for. */
+  /** The call has a resourceVersion or uid: a conflict is its result, not a reason to retry. */
   readonly conditional: boolean
 }
 
@@ -16,8 +14,8 @@ const BASE_MS = 100
 const CEILING_MS = 5_000
 
 /**
- * Milliseconds to wait before the next attempt, or undefined when the error is final. What the server asks for
- * (Retry-After) is a floor, spread upwards so that everybody it sent away does not come back at the same instant.
+ * Milliseconds until the next attempt, or undefined if the error is final. Retry-After of the server is a minimum; the
+ * jitter above it keeps clients from returning at the same time.
  */
 export function retryDelayMs(
   error: unknown,
@@ -33,16 +31,16 @@ export function retryDelayMs(
 
 export function isRetryable(error: unknown, replay: Replay): boolean {
   if (error instanceof ConnectionError) {
-    return !isHopeless(error.cause) && (replay.repeatable || !error.maybeReceived)
+    return !isFinal(error.cause) && (replay.repeatable || !error.maybeReceived)
   }
   if (!(error instanceof ApiError)) return false
-  if (error.code === 429) return !hasCause(error, 'DisruptionBudget') // that one is an answer: not now
+  if (error.code === 429) return !hasCause(error, 'DisruptionBudget') // a result: eviction is not allowed now
   if (error.code >= 500) return replay.repeatable && error.code !== 501
   return isConflict(error) && !isFieldConflict(error) && !replay.conditional && replay.repeatable
 }
 
-/** A certificate we do not trust, or a request that cannot be written, will be no better a second later. */
-function isHopeless(cause: unknown): boolean {
+/** An untrusted certificate or an invalid request cannot succeed on a retry. */
+function isFinal(cause: unknown): boolean {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
   return /^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|UND_ERR_INVALID_ARG)/.test(code)
 }

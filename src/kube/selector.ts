@@ -3,8 +3,8 @@ type Labels = Readonly<Record<string, string>>
 const REQUIREMENT = /^(?<not>!)?(?<key>[^\s!=,()]+)(?:(?<operator>==?|!=)(?<value>[^\s!=,()]*))?$/
 
 /**
- * Whether the server would select an object with these labels: `key`, `!key`, `key=value`, `key!=value`, joined by commas.
- * Selectors by sets of values are not understood and refused, rather than guessed at.
+ * Whether the server would select an object with these labels. Supports `key`, `!key`, `key=value` and `key!=value`,
+ * joined by commas. Throws for set-based selectors.
  */
 export function selects(labelSelector: string, labels: Labels = {}): boolean {
   return labelSelector.split(',').every((requirement) => isMet(requirement.trim(), labels))
@@ -12,8 +12,7 @@ export function selects(labelSelector: string, labels: Labels = {}): boolean {
 
 function isMet(requirement: string, labels: Labels): boolean {
   const { not, key = '', operator, value } = REQUIREMENT.exec(requirement)?.groups ?? {}
-  if (key === '')
-    throw new Error(`the selector '${requirement}' is not understood: use key, !key, key=value, key!=value`)
+  if (key === '') throw new Error(`selector '${requirement}' is not supported: use key, !key, key=value or key!=value`)
   if (operator === undefined) return Object.hasOwn(labels, key) === (not === undefined)
   return (labels[key] === value) === (operator !== '!=')
 }

@@ -1,6 +1,6 @@
 /**
- * The one place where a call is repeated. Each attempt carries a fresh credential, passes the interceptors, and is
- * judged by `retry.ts`; all attempts share the call's time and the client's retry budget.
+ * Sends calls, and retries them: nothing else does. Each attempt has a fresh credential and passes the interceptors;
+ * `retry.ts` decides about the next one. All attempts share the timeout of the call and the retry budget of the client.
  */
 import type { Credential, CredentialSource } from './client-config.ts'
 import { ApiError } from './errors.ts'
@@ -12,14 +12,14 @@ import { retryDelayMs } from './retry.ts'
 import type { Replay } from './retry.ts'
 import { sleep } from './sleep.ts'
 
-/** A call as a verb builds it, before it is known which attempt it is. */
+/** A call as a verb builds it, without what differs between attempts. */
 export type Intent = Omit<Call, 'attempt' | 'timeoutMs' | 'signal'> & Replay
 
 export interface Limits {
   readonly signal?: AbortSignal | undefined
-  /** For the whole call, retries and waits included; for a stream, until it begins. */
+  /** For the whole call including retries; for a stream, until it begins. */
   readonly timeoutMs?: number | undefined
-  /** False leaves repeating to the caller, who knows better what to do next. */
+  /** False: never retry; the caller does. */
   readonly retry?: boolean
 }
 
@@ -40,13 +40,13 @@ export class Sender {
     this.#options = options
   }
 
-  /** The server's acceptance; a refusal is thrown as ApiError. */
+  /** Returns a successful response. Throws ApiError if the server rejects the call. */
   async send(intent: Intent, { signal, timeoutMs = CALL_TIMEOUT_MS, retry = true }: Limits): Promise<Response> {
     const deadline = performance.now() + timeoutMs
     let credential = await this.#options.credentials()
     let refreshed = false
     for (let attempt = 1; ; attempt++) {
-      const call = attemptOf(intent, attempt, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()), signal)
+      const call = buildAttempt(intent, attempt, Math.min(ATTEMPT_TIMEOUT_MS, deadline - performance.now()), signal)
       try {
         return await this.#attempt(call, credential)
       } catch (error) {
@@ -69,40 +69,40 @@ export class Sender {
   async #attempt(call: Call, credential: Credential): Promise<Response> {
     const send = intercepted(this.#options.interceptors, (last) => this.#options.send(last, credential))
     const response = await send(call)
-    if (response.status >= 300) throw await refusal(call, response)
+    if (response.status >= 300) throw apiError(call, response)
     return response
   }
 
-  /** After a 401, whatever the source can find that was not refused; otherwise the same credential again. */
+  /** After a 401, a newer credential if the source has one; else the same credential. */
   async #newerCredential(error: unknown, credential: Credential): Promise<Credential> {
     const unauthorized = error instanceof ApiError && error.code === 401
     return unauthorized ? this.#options.credentials(credential) : credential
   }
 }
 
-function attemptOf(intent: Intent, attempt: number, timeoutMs: number, signal: AbortSignal | undefined): Call {
+function buildAttempt(intent: Intent, attempt: number, timeoutMs: number, signal: AbortSignal | undefined): Call {
   return { ...intent, attempt, timeoutMs: Math.max(1, Math.ceil(timeoutMs)), ...(signal ? { signal } : {}) }
 }
 
-async function refusal(call: Call, response: Response): Promise<ApiError> {
+function apiError(call: Call, response: Response): ApiError {
   const text = typeof response.body === 'string' ? response.body : ''
-  const status = { ...statusOf(text), code: response.status }
-  return new ApiError(status, call, retryAfterMs(response.headers['retry-after']))
+  const status = { ...parseStatus(text), code: response.status }
+  return new ApiError(status, call, parseRetryAfter(response.headers['retry-after']))
 }
 
-/** Anything between us and the API server may answer with a page of its own instead of a Status. */
-function statusOf(text: string): Status {
+/** A proxy may respond with something other than a Status. */
+function parseStatus(text: string): Status {
   try {
     const body = JSON.parse(text) as Status
     if (body.kind === 'Status') return body
   } catch {
-    // not JSON: the text is all there is to say
+    // not JSON: the text is the message
   }
   return text === '' ? {} : { message: text.slice(0, 500) }
 }
 
-/** Seconds, or a date. */
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
+/** The header has seconds or a date. */
+function parseRetryAfter(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined
   const seconds = Number(header)
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)

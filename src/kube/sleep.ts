@@ -1,4 +1,4 @@
-/** Waits, or throws the signal's reason as soon as it aborts. */
+/** Resolves after `ms`. Throws the signal's reason as soon as it aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {

@@ -1,10 +1,13 @@
 /** Certificates and proxies, over real TLS on loopback. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:https'
 import { connect } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import type { TLSSocket } from 'node:tls'
@@ -12,6 +15,7 @@ import { fixedCredential } from './client-config.ts'
 import type { ClientConfig, Credential } from './client-config.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
+import { credentialFiles } from './credential-files.ts'
 import { ConnectionError } from './errors.ts'
 import { createCa, issue } from './x509.ts'
 
@@ -52,13 +56,13 @@ function connected(t: TestContext, config: Partial<ClientConfig> & { server: str
 
 const ask = (client: Client) => client.request({ method: 'GET', path: '/whoami' })
 
-test('a certificate says who we are, and a name may be told apart from the address', async (t) => {
+test('authenticates by certificate, and expects tls-server-name', async (t) => {
   const server = await whoami(t)
   const credentials = fixedCredential(clientOf('alice'))
   assert.equal(await ask(connected(t, { server, ca: ca.cert, tlsServerName: 'kubernetes', credentials })), 'alice')
 })
 
-test('a server we cannot trust is refused at once, in words', async (t) => {
+test('fails at once for an untrusted server, with a clear message', async (t) => {
   const server = await whoami(t)
   const strangers = createCa({ commonName: 'other', notAfter })
   for (const config of [
@@ -88,7 +92,7 @@ test('a server we cannot trust is refused at once, in words', async (t) => {
   }
 })
 
-test('trust can be waived', async (t) => {
+test('TLS verification can be disabled', async (t) => {
   assert.equal(await ask(connected(t, { server: await whoami(t), insecureSkipTlsVerify: true })), 'nobody')
 })
 
@@ -101,7 +105,26 @@ test('a renewed certificate is used from the next call on', async (t) => {
   assert.equal(await ask(client), 'bob')
 })
 
-test('a proxy is asked for a tunnel, with its own password, and sees nothing else', async (t) => {
+test('a rotated CA is trusted from the next call on, and the old one no longer', async (t) => {
+  const server = await whoami(t)
+  const next = createCa({ commonName: 'next', notAfter })
+  const directory = await mkdtemp(join(tmpdir(), 'ca-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const file = join(directory, 'ca.crt')
+  await writeFile(file, next.cert)
+  let now = 0
+  const credentials = credentialFiles({ ca: file }, {}, () => now)
+  const client = connected(t, { server, tlsServerName: 'kubernetes', credentials })
+  await assert.rejects(ask(client), /certificate/)
+  await writeFile(file, next.cert + ca.cert)
+  now = 60_000
+  assert.equal(await ask(client), 'nobody')
+  await writeFile(file, next.cert)
+  now = 120_000
+  await assert.rejects(ask(client), /certificate/)
+})
+
+test('uses a tunnel through the proxy, which gets only its own password', async (t) => {
   const server = await whoami(t)
   const seen: (string | undefined)[] = []
   const proxy = createHttpServer()
@@ -123,7 +146,7 @@ test('a proxy is asked for a tunnel, with its own password, and sees nothing els
   assert.deepEqual(seen.slice(0, 3), [new URL(server).host, basic, undefined])
 })
 
-test('a connection that cannot be made is a ConnectionError that was surely not received', async (t) => {
+test('a failed connection is a ConnectionError that the server did not receive', async (t) => {
   const idle = createHttpServer()
   idle.listen(0, '127.0.0.1')
   await once(idle, 'listening')

@@ -1,7 +1,7 @@
 /**
- * The connections of one client. Calls share a bounded pool of kept-alive HTTP/1.1 sockets; watches and followed logs,
- * which hold theirs for minutes, get sockets of their own, so that no number of watches can starve a call. Measured
- * against HTTP/2 in docs/decisions/0001-http-transport.md.
+ * The connections of one client. Calls share a bounded pool of kept-alive HTTP/1.1 sockets. Watches and followed logs hold
+ * a socket for minutes, so they have a pool of their own: no number of watches can starve a call. Comparison with HTTP/2:
+ * docs/decisions/0001-http-transport.md.
  */
 import { Pool, ProxyAgent } from 'undici'
 import type { Dispatcher } from 'undici'
@@ -10,10 +10,10 @@ import { ConnectionError } from './errors.ts'
 import { exchange, TimeoutError } from './exchange.ts'
 import type { Call, Response } from './interceptor.ts'
 
-/** Below the 90 s after which the API server closes an idle connection, so that it is us who close it. */
+/** Less than the 90 s after which the API server closes idle connections, so that the client closes them first. */
 const IDLE_MS = 60_000
 const CONNECT_TIMEOUT_MS = 10_000
-/** The kernel probes a silent peer after this, then each second, ten times: a vanished machine is found in 25 s. */
+/** The kernel probes a silent peer after this time, then ten times each second: it detects a lost machine in 25 s. */
 const KEEPALIVE_AFTER_MS = 15_000
 const CALL_SOCKETS = 32
 
@@ -29,7 +29,7 @@ export class Transport {
   readonly #origin: string
   readonly #basePath: string
   #sockets: Sockets | undefined
-  /** Everything not yet closed, what was let go of included: a watch may still run on it. */
+  /** All pools that are not closed yet, also retired ones: a watch may still use them. */
   readonly #open = new Set<Dispatcher>()
   #closed = false
 
@@ -41,7 +41,7 @@ export class Transport {
     this.#basePath = url.pathname.replace(/\/+$/, '')
   }
 
-  /** Throws a ConnectionError when no answer comes, and the signal's reason when the caller gives up. */
+  /** Throws a ConnectionError if there is no response, and the signal's reason if the caller aborts. */
   async send(call: Call, credential: Credential): Promise<Response> {
     if (this.#closed) throw new Error(`${call.verb} ${call.path}: the client is closed`)
     const sockets = this.#socketsFor(credential)
@@ -72,11 +72,10 @@ export class Transport {
     return headers
   }
 
-  /** A certificate belongs to a connection, not to a request: a new one needs new connections. */
+  /** Certificates belong to a connection, not to a request: a new certificate or CA needs new connections. */
   #socketsFor(credential: Credential): Sockets {
     const current = this.#sockets
-    if (current && current.credential.cert === credential.cert && current.credential.key === credential.key)
-      return current
+    if (current && isSameConnection(current.credential, credential)) return current
     if (current) this.#retire(current)
     const [calls, streams] = [this.#dispatcher(credential, CALL_SOCKETS), this.#dispatcher(credential, null)]
     this.#sockets = { credential, calls, streams }
@@ -84,8 +83,8 @@ export class Transport {
   }
 
   /**
-   * Lets go of sockets after a timeout: where one was dead without saying so, its idle siblings are likely to be
-   * dead as well, and the next call would wait its full time on each. What is under way may finish.
+   * Retires all sockets after a timeout. If one was dead, the idle ones probably are too, and each would cost the next
+   * call a full timeout. Running requests may finish.
    */
   #retire(sockets: Sockets): void {
     if (this.#sockets !== sockets) return
@@ -94,7 +93,8 @@ export class Transport {
   }
 
   #dispatcher(credential: Credential, connections: number | null): Dispatcher {
-    const { ca, tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#config
+    const { tlsServerName, insecureSkipTlsVerify, proxyUrl } = this.#config
+    const ca = credential.ca ?? this.#config.ca
     const tls = {
       timeout: CONNECT_TIMEOUT_MS,
       keepAliveInitialDelay: KEEPALIVE_AFTER_MS,
@@ -117,4 +117,8 @@ export class Transport {
     this.#open.add(dispatcher)
     return dispatcher
   }
+}
+
+function isSameConnection(a: Credential, b: Credential): boolean {
+  return a.cert === b.cert && a.key === b.key && a.ca === b.ca
 }

@@ -15,7 +15,7 @@ const listing: Listing = BEGINNING
 const watching: Watching = { phase: 'watching', mode: 'stream', resourceVersion: '7', failures: 0 }
 const step = (state: Listing | Watching, outcome: Outcome): WatchState => stateAfter(state, outcome, () => 1)
 
-test('each outcome leads to the state it should', () => {
+test('each outcome leads to the right state', () => {
   const table: [what: string, from: Listing | Watching, outcome: Outcome, next: string][] = [
     ['a list that completed goes on as a watch', listing, done('9'), 'watching 9'],
     ['a watch the server ended goes on where it was', watching, done('9'), 'watching 9'],
@@ -50,7 +50,7 @@ test('pages, once necessary, stay in use', () => {
   assert.equal(told(step(state, failed(refused(410), '9'))), 'wait, listing by pages')
 })
 
-test('failures without progress wait longer and longer, up to three seconds; progress forgets them', () => {
+test('delays grow with failures up to three seconds; progress resets them', () => {
   let state: Listing | Watching = watching
   const waits: number[] = []
   for (let turn = 0; turn < 7; turn++) {
@@ -65,7 +65,7 @@ test('failures without progress wait longer and longer, up to three seconds; pro
   assert.equal(after.delayMs, 200)
 })
 
-test('the wait the server asks for is respected, and all waits are spread', () => {
+test('respects Retry-After, and all delays have jitter', () => {
   const asked = new ApiError({ code: 429 }, request, 2_000)
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (dice) => {

@@ -1,22 +1,22 @@
 /**
- * The states of a watch that heals itself, and the one function that leads from each to the next. Pure: `watch.ts`
- * does what a state says and reports the outcome.
+ * The states of a watch that reconnects, and the transition function. Pure: `watch.ts` acts on a state and reports the
+ * outcome.
  */
 import { ApiError, hasCause, isExpired } from './errors.ts'
 
-/** `stream`: the server sends everything as events first. `pages`: an ordinary list, for servers that cannot. */
+/** `stream`: a streaming list (`sendInitialEvents`). `pages`: a paged list, for servers without streaming lists. */
 export type ListMode = 'stream' | 'pages'
 
 export interface Listing {
   readonly phase: 'listing'
   readonly mode: ListMode
-  /** Attempts without any progress, since the last that made some. */
+  /** Consecutive attempts without progress. */
   readonly failures: number
 }
 
 export interface Watching {
   readonly phase: 'watching'
-  /** How to list, should it become necessary again. */
+  /** How to list if that becomes necessary again. */
   readonly mode: ListMode
   readonly resourceVersion: string
   readonly failures: number
@@ -25,24 +25,24 @@ export interface Watching {
 export interface Waiting {
   readonly phase: 'waiting'
   readonly delayMs: number
-  /** Why; undefined when the server just hung up. */
+  /** The cause; undefined if the server ended the watch normally. */
   readonly error: unknown
   readonly next: Listing | Watching
 }
 
 export type WatchState = Listing | Watching | Waiting
 
-/** What came of doing what a state says. */
+/** The outcome of acting on a state. */
 export interface Outcome {
-  /** How far we are; absent when the list did not complete. */
+  /** The version reached; absent if the list is incomplete. */
   readonly resourceVersion?: string
-  /** Something new reached the consumer, or at least a bookmark did. */
+  /** The consumer received at least one update, be it a bookmark. */
   readonly progressed: boolean
-  /** Absent when the list completed, or the server ended the watch in good order. */
+  /** Absent if the list is complete or the server ended the watch normally. */
   readonly error?: unknown
 }
 
-/** The server reported the error inside the stream it had already accepted. */
+/** An error that the server reported inside a stream that it had accepted. */
 export class StreamedError extends ApiError {}
 
 export const BEGINNING: Listing = { phase: 'listing', mode: 'stream', failures: 0 }
@@ -56,31 +56,31 @@ export function stateAfter(state: Listing | Watching, outcome: Outcome, random: 
   if (state.phase === 'listing' && outcome.resourceVersion === undefined && cannotStream(state, error)) {
     return { phase: 'listing', mode: 'pages', failures }
   }
-  const next = continued(state, outcome, failures)
+  const next = nextState(state, outcome, failures)
   if (error === undefined && outcome.progressed) return next
   return { phase: 'waiting', delayMs: delayMs(error, failures, random), error, next }
 }
 
-/** From where we are, unless that place is no longer known to the server or was never reached. */
-function continued({ mode }: Listing | Watching, outcome: Outcome, failures: number): Listing | Watching {
+/** Continues from the version reached. Lists again if there is none or the server no longer knows it. */
+function nextState({ mode }: Listing | Watching, outcome: Outcome, failures: number): Listing | Watching {
   const { resourceVersion, error } = outcome
-  return resourceVersion === undefined || isLost(error)
+  return resourceVersion === undefined || isVersionLost(error)
     ? { phase: 'listing', mode, failures }
     : { phase: 'watching', mode, resourceVersion, failures }
 }
 
-/** Too old to be kept, or so new that this server has never heard of it: either way it leads nowhere. */
-function isLost(error: unknown): boolean {
+/** The server cannot continue from the version: it is too old, or newer than what this server has. */
+function isVersionLost(error: unknown): boolean {
   return isExpired(error) || (error instanceof ApiError && hasCause(error, 'ResourceVersionTooLarge'))
 }
 
-/** Refused as a request (400, 422), or accepted and then found impossible. */
+/** The server rejects a streaming list (400, 422), or accepts it and then reports an error. */
 function cannotStream({ mode }: Listing, error: unknown): boolean {
-  if (mode !== 'stream' || !(error instanceof ApiError) || isLost(error)) return false
+  if (mode !== 'stream' || !(error instanceof ApiError) || isVersionLost(error)) return false
   return error.code === 400 || error.code === 422 || error instanceof StreamedError
 }
 
-/** The first comes soon, for most faults are gone at once; all are spread, for most faults hit everybody at once. */
+/** The first retry comes soon, because most faults are short. Jitter spreads retries, because most faults affect many clients. */
 function delayMs(error: unknown, failures: number, random: () => number): number {
   const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0
   const backoff = Math.min(CEILING_MS, BASE_MS * 2 ** Math.max(0, failures - 1))

@@ -9,16 +9,15 @@ export type WatchEvent<T extends KubeObject> = Exclude<RawWatchEvent<T>, { type:
 
 export interface WatchStreamOptions extends RawWatchOptions {
   readonly signal: AbortSignal
-  /** Longer than this without a word, not even a bookmark, and the connection counts as dead. */
+  /** Time without any event, not even a bookmark, after which the connection counts as dead. */
   readonly inactivityMs: number
 }
 
 const OPENING_MS = 10_000
 
 /**
- * One watch request. Ends when the server ends it in good order; throws when it fails, when the server says so inside
- * the stream, or when nothing has come for too long. Only waiting for the server counts as silence, not the consumer's
- * own time.
+ * One watch request. Ends when the server ends it normally. Throws if it fails, if the server reports an error inside the
+ * stream, or if no event arrives for `inactivityMs`. The time that the consumer takes does not count.
  */
 export async function* watchStream<T extends KubeObject>(
   client: Client,
@@ -28,7 +27,7 @@ export async function* watchStream<T extends KubeObject>(
   const { inactivityMs } = options
   const request = { verb: 'watch', path: collectionPath(resource, options.namespace) }
   const silence = new AbortController()
-  const alarm = () => silence.abort(new ConnectionError(request, new Error(`silent for ${inactivityMs} ms`)))
+  const alarm = () => silence.abort(new ConnectionError(request, new Error(`no event for ${inactivityMs} ms`)))
   const signal = AbortSignal.any([options.signal, silence.signal])
   const timeoutMs = Math.min(OPENING_MS, inactivityMs)
   let timer = setTimeout(alarm, inactivityMs)

@@ -17,7 +17,7 @@ function answering(answer: (call: Call) => Response) {
   return createClient(config, { interceptors: [(call) => Promise.resolve(answer(call))] })
 }
 
-test('a server that insists on an older history is believed in the end', async (t) => {
+test('accepts an older list after the server has repeated it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let lists = 0
   const client = answering((call) => {
@@ -41,7 +41,7 @@ test('a server that insists on an older history is believed in the end', async (
   assert.equal(refusals.length, 10)
 })
 
-test('it ends quietly when told to, whatever it was doing', async (t) => {
+test('ends without an error when the signal aborts, in any state', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   for (const answer of [list('1'), expired, json(500, {}), json(403, {})]) {
     const stop = new AbortController()

@@ -1,21 +1,20 @@
 /**
- * Everything of one kind, as it is and as it changes: a list that turns into a watch and heals itself. The consumer
- * applies each update to what it holds and, after any fault, ends up with what a fresh list would show.
+ * The objects of one kind and their changes: a list followed by a watch, with reconnects. A consumer that applies every
+ * update has, after any fault, the same state as a fresh list.
  *
  * Guarantees
- * - The first update is a `replace`; so is the one after any gap that could not be bridged. It replaces everything: an
- *   object of the same name but another uid is another object.
- * - Between two `replace`s, `apply` and `delete` come in the order in which the server made the changes, each once.
- * - The resourceVersion never goes back: an older event is dropped, an older list refused and asked for again. Only
- *   when the server insists (ten times over, about 20 s) has its history been rewound, by a restored backup, and is
- *   believed.
- * - One request at a time. It never ends before the signal aborts, and never throws: faults show in `onState`.
- * - A dead connection is found by the kernel (a vanished peer, 25 s) or by its silence (`inactivityMs`).
+ * - The first update is a `replace`. So is the first one after a gap that the watch could not resume from. It replaces
+ *   everything: an object of the same name with another uid is another object.
+ * - Between two `replace` updates, `apply` and `delete` arrive in the order of the server, each once.
+ * - The resourceVersion never goes back: older events are dropped, and an older list is rejected and requested again.
+ *   Only if the server returns an older list more than ten times (about 20 s) is it accepted: then etcd was restored from
+ *   a backup.
+ * - One request at a time. The generator never ends before the signal aborts and never throws: faults show in `onState`.
+ * - A dead connection is detected by the kernel (25 s for a lost peer) or by inactivity (`inactivityMs`).
  *
  * Assumptions
- * - The server sends bookmarks, about once a minute, when asked to. A server that does not is merely reconnected to
- *   whenever it has been silent for `inactivityMs`.
- * - resourceVersions of one kind are numbers and grow. If they are not, their order is trusted to be the stream's.
+ * - The server sends bookmarks about once a minute. If it does not, the watch reconnects after `inactivityMs`.
+ * - resourceVersions of one kind are growing numbers. If they are not, the order of the stream is trusted.
  */
 import type { Client, Selection } from './client.ts'
 import type { KubeObject, Resource } from './object.ts'
@@ -36,18 +35,18 @@ export type WatchUpdate<T extends KubeObject> =
 
 export interface WatchOptions<T extends KubeObject> extends Selection {
   readonly signal: AbortSignal
-  /** Applied to each object as soon as it is decoded, so that what nobody needs is never held. */
+  /** Applied to each object as soon as it is decoded, so that unneeded fields are never kept. */
   readonly transform?: (object: T) => T
-  /** Silence after which a connection counts as dead. The default leaves room for one late bookmark. */
+  /** Inactivity after which a connection counts as dead. The default allows for one late bookmark. */
   readonly inactivityMs?: number
-  /** Told of every change of state, with the fault that caused it: for metrics and logs. */
+  /** Called at every change of state, with the fault that caused it: for metrics and logs. */
   readonly onState?: (state: WatchState) => void
 }
 
 const INACTIVITY_MS = 100_000
-/** Smaller than a plain list's, so that decoding one never holds up the event loop for long. */
+/** Smaller than the pages of a plain list, so that decoding never blocks the event loop for long. */
 const PAGE_SIZE = 250
-const MAX_REFUSALS = 10
+const MAX_REJECTED_LISTS = 10
 
 export async function* watch<T extends KubeObject>(
   client: Client,
@@ -70,15 +69,15 @@ export async function* watch<T extends KubeObject>(
 
 type Updates<T extends KubeObject> = AsyncGenerator<WatchUpdate<T>, void, undefined>
 
-/** Does what a state says, and remembers how far the consumer has been brought. */
+/** Acts on a state, and keeps the version that the consumer has reached. */
 class Follower<T extends KubeObject> {
   readonly #client: Client
   readonly #resource: Resource<T>
   readonly #options: WatchOptions<T>
   readonly #transform: (object: T) => T
-  /** The newest version given out: nothing older may follow. */
+  /** The newest version that the consumer has: nothing older may follow. */
   #newest = ''
-  #refusals = 0
+  #rejectedLists = 0
 
   constructor(client: Client, resource: Resource<T>, options: WatchOptions<T>) {
     this.#client = client
@@ -107,7 +106,7 @@ class Follower<T extends KubeObject> {
     return state.mode === 'stream' ? this.#everything() : this.#pages()
   }
 
-  /** A list as a stream of events up to a marked bookmark, and the changes after it on the same connection. */
+  /** A streaming list: initial events up to an annotated bookmark, then changes on the same connection. */
   async *#everything(): Updates<T> {
     let initial: Map<string, T> | undefined = new Map()
     for await (const event of this.#stream({ sendInitialEvents: true })) {
@@ -150,11 +149,11 @@ class Follower<T extends KubeObject> {
   }
 
   #replacement(items: readonly T[], resourceVersion: string): WatchUpdate<T> {
-    if (isOlder(resourceVersion, this.#newest) && this.#refusals < MAX_REFUSALS) {
-      this.#refusals += 1
-      throw new Error(`the server listed version ${resourceVersion}, older than ${this.#newest} which it had before`)
+    if (isOlder(resourceVersion, this.#newest) && this.#rejectedLists < MAX_REJECTED_LISTS) {
+      this.#rejectedLists += 1
+      throw new Error(`the server listed version ${resourceVersion}, older than ${this.#newest}, which it had before`)
     }
-    this.#refusals = 0
+    this.#rejectedLists = 0
     this.#newest = resourceVersion
     return { type: 'replace', items, resourceVersion }
   }
@@ -164,7 +163,7 @@ class Follower<T extends KubeObject> {
     const isRepeated = resourceVersion === this.#newest && event.type !== 'BOOKMARK'
     if (isRepeated || isOlder(resourceVersion, this.#newest)) return
     const update = this.#updateOf(event, resourceVersion)
-    this.#newest = resourceVersion // not before: a transformation that throws must not lose the event
+    this.#newest = resourceVersion // after the transform: if it throws, the event must not be lost
     yield update
   }
 

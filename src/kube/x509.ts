@@ -1,7 +1,6 @@
 /**
- * A small certificate authority: self-signed CAs and the leaf certificates they issue, all EC P-256 with SHA-256.
- * It serves the operator's own TLS endpoints, so it writes what those need and nothing more: no revocation,
- * no intermediates, no parsing beyond what `node:crypto` offers.
+ * A small certificate authority: self-signed CAs and the leaf certificates they issue, all EC P-256 with SHA-256. It is
+ * made for the operator's own TLS endpoints: no revocation, no intermediates, no parsing beyond `node:crypto`.
  */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto'
@@ -28,12 +27,12 @@ export interface KeyPair {
 
 export interface Subject {
   readonly commonName: string
-  /** Kubernetes reads it as the group of a client. */
+  /** The group of a client in Kubernetes. */
   readonly organization?: string
 }
 
 export interface Validity {
-  /** Defaults to one minute ago: clocks of two machines never agree exactly. */
+  /** Default: one minute ago, because the clocks of two machines differ. */
   readonly notBefore?: Date
   readonly notAfter: Date
 }
@@ -65,10 +64,10 @@ const OID = {
 const SKEW_MS = 60_000
 const SIGNATURE_ALGORITHM = sequence(objectIdentifier(OID.ecdsaWithSha256))
 
-/** A self-signed authority. */
+/** Creates a self-signed authority. */
 export function createCa(request: CaRequest): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return certificate({
+  return createCertificate({
     subject: request,
     issuer: request,
     validity: request,
@@ -83,11 +82,11 @@ export function createCa(request: CaRequest): KeyPair {
   })
 }
 
-/** A leaf signed by an authority that `createCa` made. */
+/** Issues a leaf certificate, signed by an authority of `createCa`. */
 export function issue(ca: KeyPair, request: LeafRequest): KeyPair {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const authority = new X509Certificate(ca.cert)
-  return certificate({
+  return createCertificate({
     subject: request,
     issuer: subjectOf(authority),
     validity: request,
@@ -105,7 +104,7 @@ export function issue(ca: KeyPair, request: LeafRequest): KeyPair {
   })
 }
 
-interface Blueprint {
+interface CertificateFields {
   readonly subject: Subject
   readonly issuer: Subject
   readonly validity: Validity
@@ -115,26 +114,26 @@ interface Blueprint {
   readonly extensions: readonly Buffer[]
 }
 
-function certificate(blueprint: Blueprint): KeyPair {
-  const { notBefore = new Date(Date.now() - SKEW_MS), notAfter } = blueprint.validity
+function createCertificate(fields: CertificateFields): KeyPair {
+  const { notBefore = new Date(Date.now() - SKEW_MS), notAfter } = fields.validity
   const body = sequence(
     explicit(0, integer(Buffer.from([2]))), // version 3
     integer(serialNumber()),
     SIGNATURE_ALGORITHM,
-    distinguishedName(blueprint.issuer),
+    distinguishedName(fields.issuer),
     sequence(time(notBefore), time(notAfter)),
-    distinguishedName(blueprint.subject),
-    blueprint.publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...blueprint.extensions)),
+    distinguishedName(fields.subject),
+    fields.publicKey.export({ type: 'spki', format: 'der' }),
+    explicit(3, sequence(...fields.extensions)),
   )
-  const signature = sign('sha256', body, blueprint.signingKey)
+  const signature = sign('sha256', body, fields.signingKey)
   return {
     cert: pem('CERTIFICATE', sequence(body, SIGNATURE_ALGORITHM, bitString(signature))),
-    key: blueprint.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    key: fields.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
 }
 
-/** Random, positive and never zero, as RFC 5280 asks. */
+/** Random, positive and not zero, as RFC 5280 requires. */
 function serialNumber(): Buffer {
   const serial = randomBytes(16)
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
@@ -150,7 +149,7 @@ function distinguishedName({ commonName, organization }: Subject): Buffer {
 
 const attribute = (oid: string, value: string): Buffer => set(sequence(objectIdentifier(oid), utf8String(value)))
 
-/** The issuer's name must be written byte for byte as the authority wrote it, which holds because both come from here. */
+/** The issuer must equal the authority's subject byte for byte. It does, because this module writes both. */
 function subjectOf(authority: X509Certificate): Subject {
   const { CN, O } = authority.toLegacyObject().subject
   return { commonName: String(CN), ...(O === undefined ? {} : { organization: String(O) }) }

@@ -1,6 +1,6 @@
 /**
- * Eight characters that differ when the text does, with all likelihood: to notice a change, never to trust a content
- * (FNV-1a of 32 bits). Letters and digits only, so that it can end a name.
+ * A 32-bit hash (FNV-1a) in eight hexadecimal digits, which can end a name. It detects changes; it does not protect against
+ * manipulation.
  */
 export function fingerprint(text: string): string {
   let hash = 0x811c9dc5

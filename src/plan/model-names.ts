@@ -1,30 +1,33 @@
-/** What the objects of a model are called and how they are labelled. All of it is a contract with users and tools. */
+/** Names and labels of the objects of a model. All of them are a contract with users and tools. */
 
-/** On every object of a model: whose it is. */
+/** On every object of a model: the model's uid. */
 export const MODEL_UID_LABEL = 'modeldeployment.ml.example.com/model-uid'
 /** On every object of one version, pods included. */
 export const VERSION_LABEL = 'modeldeployment.ml.example.com/version'
-/** What a pod does: `server`, `router` or `validation`. */
+/** What a pod does: `server` and `validation` here; providers add the roles of their own pods. */
 export const ROLE_LABEL = 'modeldeployment.ml.example.com/role'
 
-interface Named {
+export interface Named {
   readonly metadata: { readonly name: string; readonly uid?: string }
 }
 
 export const serviceName = ({ metadata }: Named): string => `${metadata.name}-service`
-export const routerName = ({ metadata }: Named): string => `${metadata.name}-router`
-/** Of a version: its Deployment, Service, HPA and budget. A model of a single version has the names of `soleName`. */
+/** Of a version's Deployment, Service, HPA and PodDisruptionBudget. */
 export const versionedName = ({ metadata }: Named, version: string): string => `${metadata.name}-${version}`
+/** Of a version that was the only one when it was created. */
 export const soleDeploymentName = ({ metadata }: Named): string => `${metadata.name}-deployment`
 export const soleAutoscalerName = ({ metadata }: Named): string => `${metadata.name}-hpa`
-/** Files of the server. */
-export const configName = ({ metadata }: Named): string => `${metadata.name}-config`
-/** The claim that fetched models are kept on. */
+/** ConfigMap with the server's files, named by their content: pods keep the files they were started with. */
+export const filesName = ({ metadata }: Named, digest: string): string => `${metadata.name}-files-${digest}`
+/** The claim that caches fetched models. */
 export const cacheClaimName = ({ metadata }: Named): string => `${metadata.name}-models`
+
+/** Name of the request port in every pod that a Service of a model selects. Services look up each pod's port number by it. */
+export const HTTP_PORT_NAME = 'http'
 
 const MAX_NAME = 63
 
-/** What is validated is part of the name: another model, image or script is another validation. */
+/** The digest names what is validated: another model, image or script is another validation. */
 export function validationName(model: Named, version: string, digest: string): string {
   const end = `-validate-${digest}`
   return `${versionedName(model, version)
@@ -32,14 +35,14 @@ export function validationName(model: Named, version: string, digest: string): s
     .replace(/-+$/, '')}${end}`
 }
 
-/** What the pods of a version are labelled with. */
+/** Labels of the pods of a version. */
 export const serverLabels = (model: Named, version: string): Record<string, string> => ({
   [MODEL_UID_LABEL]: model.metadata.uid ?? '',
   [VERSION_LABEL]: version,
   [ROLE_LABEL]: 'server',
 })
 
-/** Labels that everything belonging to a model carries. */
+/** Labels of every object of a model. */
 export const modelLabels = ({ metadata }: Named): Record<string, string> => ({
   app: metadata.name,
   [MODEL_UID_LABEL]: metadata.uid ?? '',

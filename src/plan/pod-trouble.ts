@@ -1,10 +1,12 @@
-/** What keeps a pod from running, in words that people can act on: for pods of every kind. */
+/** Why a pod does not run, in messages that a person can act on. For pods of all kinds. */
 import type { Pod } from '../kube/resources.ts'
 
 export interface Trouble {
   /** One CamelCase word. */
   readonly reason: string
   readonly message: string
+  /** It may resolve without a person, for example when a node becomes free. */
+  readonly isWaiting?: boolean
 }
 
 interface Waiting {
@@ -15,7 +17,7 @@ interface Waiting {
 const IMAGE_TROUBLE = /^(ErrImage|ImagePull|InvalidImageName|ErrImageNeverPull|RegistryUnavailable|ImageInspectError)/
 const CONFIG_TROUBLE = /^(CreateContainer|RunContainerError|CrashLoopBackOff)/
 
-/** What a container waits for, if that is more than its turn. */
+/** Why a container cannot start; undefined while it starts normally. */
 export function containerTrouble(podName: string, waiting: Waiting | undefined): Trouble | undefined {
   const { reason = '', message = '' } = waiting ?? {}
   if (IMAGE_TROUBLE.test(reason)) {
@@ -25,16 +27,16 @@ export function containerTrouble(podName: string, waiting: Waiting | undefined):
   return CONFIG_TROUBLE.test(reason) ? { reason, message: `${podName}: ${message}` } : undefined
 }
 
-/** What the scheduler says of a pod that it finds no node for. */
+/** The message of the scheduler for a pod that it finds no node for; undefined for other pods. */
 export function unschedulable({ status }: Pod): string | undefined {
   const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled')
   return condition?.status === 'False' && condition.reason === 'Unschedulable' ? (condition.message ?? '') : undefined
 }
 
-/** The reason behind the scheduler's words. */
-export function shortageOf(said: string, gpuResource: string): string {
-  if (said.includes(`Insufficient ${gpuResource}`)) return 'InsufficientGPU'
-  return SHORTAGES.find(([pattern]) => pattern.test(said))?.[1] ?? 'Unschedulable'
+/** The reason in the message of the scheduler. */
+export function shortageOf(message: string, gpuResource: string): string {
+  if (message.includes(`Insufficient ${gpuResource}`)) return 'InsufficientGPU'
+  return SHORTAGES.find(([pattern]) => pattern.test(message))?.[1] ?? 'Unschedulable'
 }
 
 const SHORTAGES: readonly [RegExp, string][] = [

@@ -1,4 +1,4 @@
-/** A reason as conditions take it. Nodes and containers do not keep to one word: `OutOfnvidia.com/gpu`. */
+/** A reason that the schema of conditions accepts. Reasons of nodes and containers may not be: `OutOfnvidia.com/gpu`. */
 export function reasonWord(reason: string): string {
   const letters = reason.replaceAll(/[^A-Za-z0-9_]/g, '_').slice(0, MAX_REASON)
   return /^[A-Za-z]/.test(letters) ? letters : `Reason${letters}`

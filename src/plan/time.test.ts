@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { millis, notBefore, spoken, timestamp } from './time.ts'
+import { millis, notBefore, formatDuration, timestamp } from './time.ts'
 
-test('times as people say them, in two words at most', () => {
+test('formats durations in two units at most', () => {
   const table: readonly [number, string][] = [
     [0, '0s'],
     [-5, '0s'],
@@ -13,10 +13,10 @@ test('times as people say them, in two words at most', () => {
     [7205, '2h'],
     [3 * 86_400 + 4 * 3600, '3d 4h'],
   ]
-  for (const [seconds, words] of table) assert.equal(spoken(seconds * 1000), words)
+  for (const [seconds, words] of table) assert.equal(formatDuration(seconds * 1000), words)
 })
 
-test('times as Kubernetes writes them', () => {
+test('formats and parses times as Kubernetes does', () => {
   assert.equal(timestamp(1999), '1970-01-01T00:00:01Z')
   assert.equal(notBefore(1001), '1970-01-01T00:00:02Z')
   assert.equal(notBefore(2000), '1970-01-01T00:00:02Z')

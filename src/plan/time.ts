@@ -1,6 +1,7 @@
-/** Times as Kubernetes writes them, to the second, and as people say them. */
+/** Times in the format of Kubernetes, to the second, and durations for messages. */
+import { timestamp } from '../kube/time.ts'
 
-export const timestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
+export { timestamp }
 
 /** The first full second that is not before this moment. */
 export const notBefore = (ms: number): string => timestamp(Math.ceil(ms / 1000) * 1000)
@@ -11,7 +12,7 @@ export function millis(time: string | undefined): number | undefined {
 }
 
 /** `45s`, `12m 5s`, `2h 15m`, `3d 4h`. */
-export function spoken(ms: number): string {
+export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
   const units: readonly [number, string][] = [
     [Math.floor(seconds / 86_400), 'd'],

@@ -1,64 +1,75 @@
-/** Every read that a pass over a model makes. All but the reports of its routers come from memory. */
+/** Every read that a pass over a model makes. All but the reports of proxies come from memory. */
 import type { ModelServer } from '../api/modelserver.v1.ts'
-import type { RouterRates } from '../integrations/router-rates.ts'
-import type { ReadRouterReports } from '../integrations/router-reports.ts'
+import type { TrafficRates } from '../integrations/router-rates.ts'
+import type { ReadTrafficReports } from '../integrations/router-reports.ts'
 import type { KubeObject } from '../kube/object.ts'
-import type { Deployment, Pod } from '../kube/resources.ts'
-import type { ServingConfig } from '../plan/serving/config.ts'
-import { MODEL_UID_LABEL, routerName } from '../plan/model-names.ts'
-import type { ServingObserved } from '../plan/serving/observed.ts'
-import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
-import { type Cache, deploymentOf, isControlledBy, isSelectedBy } from '../runtime/index.ts'
-import { type Model, offersOf, type ServingCaches } from './serving-caches.ts'
+import type { Deployment, EndpointSlice, Pod, Service } from '../kube/resources.ts'
+import { serviceName } from '../plan/model-names.ts'
+import { type Model, runtimeNameOf, type ServingConfig, type ServingObserved } from '../plan/serving/index.ts'
+import { providers, type Proxy } from '../plan/traffic/index.ts'
+import { type Cache, isControlledBy } from '../runtime/index.ts'
+import { leftovers, servedKinds, type ServingCaches } from './serving-caches.ts'
+import { childrenOf, isPodOf, podsOf } from './serving-members.ts'
 
-export type Rates = Pick<RouterRates, 'note'>
+export type Rates = Pick<TrafficRates, 'note'>
 
 export interface GatherServingDeps {
   readonly caches: ServingCaches
   readonly config: ServingConfig
   readonly now: number
-  readonly readReports: ReadRouterReports
+  readonly readReports: ReadTrafficReports
   /** Remembers earlier reports. */
   readonly rates: Rates
 }
 
 export async function gatherServing(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {
   const { caches, config, now } = deps
-  const { uid = '' } = model.metadata
-  const own = <T extends KubeObject>(cache: Cache<T>): T[] =>
-    cache.byLabel(MODEL_UID_LABEL, uid).filter((object) => isControlledBy(object, model))
+  const own = <T extends KubeObject>(cache: Cache<T>): T[] => childrenOf(model, cache)
   const { children } = caches
   const deployments = own(children.deployments)
-  const pods = caches.pods.byLabel(MODEL_UID_LABEL, uid)
+  const jobs = own(children.jobs)
+  const pods = podsOf(model, caches.pods, { deployments, jobs })
   const server = serverOf(model, caches)
-  const router = deployments.find(({ metadata }) => metadata.name === routerName(model))
-  const routerPods = router ? pods.filter((pod) => isRouter(pod, router)) : []
-  const reports = routerPods.length === 0 ? new Map<string, never>() : await deps.readReports(routerPods)
+  const proxies = proxiesOf(model, deployments, pods)
+  const proxyPods = proxies.flatMap((proxy) => proxy.pods)
+  const reports = proxyPods.length === 0 ? new Map<string, never>() : await deps.readReports(proxyPods)
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
-  const routes = [...own(children.virtualServices), ...own(children.destinationRules), ...own(children.httpRoutes)]
+  const services = own(children.services)
+  const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
     model,
     now,
     config,
     ...(server && { server }),
     deployments,
-    services: own(children.services),
+    services,
+    endpoints: entrance ? endpointsOf(entrance, caches) : [],
     autoscalers: own(children.autoscalers),
     budgets: own(children.budgets),
     configMaps: own(children.configMaps),
     claims: own(children.claims),
-    jobs: own(children.jobs),
+    jobs,
     pods,
-    offers: offersOf(children),
-    traffic: { routes, ...(router && { router }), routerPods, reports },
+    servedKinds: servedKinds(caches),
+    traffic: { routes: caches.routes.flatMap(own), proxies, reports },
     ...(rates && { rates }),
+    leftovers: leftovers(model, caches),
   }
 }
 
-/** Labels alone would let anybody's pod speak for a router. */
-function isRouter(pod: Pod, router: Deployment): boolean {
-  const isOurs = deploymentOf(pod)?.name === router.metadata.name && isSelectedBy(pod, router)
-  return isOurs && pod.metadata.deletionTimestamp === undefined
+function proxiesOf(model: Model, deployments: readonly Deployment[], pods: readonly Pod[]): Proxy[] {
+  const names = providers.proxyNames(model)
+  return deployments
+    .filter(({ metadata }) => names.includes(metadata.name))
+    .map((deployment) => ({ deployment, pods: pods.filter((pod) => isRunningPodOf(pod, deployment)) }))
+}
+
+const isRunningPodOf = (pod: Pod, deployment: Deployment): boolean =>
+  isPodOf(pod, deployment) && pod.metadata.deletionTimestamp === undefined
+
+function endpointsOf(service: Service, { endpoints }: ServingCaches): EndpointSlice[] {
+  const { uid = '' } = service.metadata
+  return endpoints.ownedBy(uid).filter((slice) => isControlledBy(slice, service))
 }
 
 function serverOf(model: Model, { servers }: ServingCaches): ModelServer | undefined {

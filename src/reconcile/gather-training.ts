@@ -1,24 +1,33 @@
 /**
- * Every read that a pass over a TrainingJob makes. All come from memory, but for the last lines of a failed worker, and
- * for the members of a job that seems to have lost one: caches of two kinds may be behind by different amounts, and a gang
- * that is restarted by mistake has lost its work.
+ * Every read of one pass over a TrainingJob. All reads are from caches, except the last log lines of a failed worker, and
+ * the pods of a job for which `needsLiveRead` is true: the caches of two kinds can lag by different amounts, and a gang
+ * that is restarted by mistake loses work.
  */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
+import type { KubeObject } from '../kube/object.ts'
 import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
-import { claimNames } from '../plan/training/claims.ts'
-import type { TrainingConfig } from '../plan/training/config.ts'
-import { needsLog } from '../plan/training/failure.ts'
-import { gpusOf } from '../plan/training/attempt.ts'
-import { unschedulableMessage } from '../plan/training/gpu-supply.ts'
-import { ROLE_LABEL, WORKER } from '../plan/training/names.ts'
-import type { GpuNode, NodeFacts, TrainingObserved } from '../plan/training/observed.ts'
-import { missesMembers } from '../plan/training/scene.ts'
-import { freshSshKeys } from './ssh-keys.ts'
+import { unschedulable } from '../plan/pod-trouble.ts'
+import {
+  claimNames,
+  type GpuNode,
+  gpusOf,
+  isMember,
+  needsLiveRead,
+  needsLog,
+  type NodeFacts,
+  ROLE_LABEL,
+  secretsToGenerate,
+  type TrainingConfig,
+  type TrainingObserved,
+  WORKER,
+  workloadName,
+} from '../plan/training/index.ts'
 import { jobKeys, NODE, type TrainingCaches } from './training-caches.ts'
-import { cachedMembers, type Members, type ReadMembers } from './training-members.ts'
+import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
+import { generateSecretData } from './training-secrets.ts'
 
-/** The last lines of a worker's log, or undefined if they cannot be had. Never throws. */
+/** The last lines of a worker's log; undefined if they cannot be read. Never throws. */
 export type ReadLog = (pod: Pod) => Promise<string | undefined>
 
 export interface GatherDeps {
@@ -29,32 +38,37 @@ export interface GatherDeps {
   readonly readMembers: ReadMembers
 }
 
-/** A failure is explained by one worker; when hundreds fail together, the first few are asked. */
-const MOST_LOGS = 3
+/** One log explains a failure. When hundreds of workers fail together, only the first few are read. */
+const MAX_LOGS = 3
 
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
   const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
-  const observed = missesMembers(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const observed = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
   return {
     ...observed,
-    logTails: await logTails(job, observed.pods, deps),
-    ...(wantsKeys(job) && { sshKeys: await freshSshKeys() }),
+    logTails: await readLogTails(job, observed.pods, deps),
+    secretData: await generateSecretData(secretsToGenerate(job)),
   }
 }
 
 function withMembers(job: TrainingJob, members: Members, deps: GatherDeps): TrainingObserved {
   const { caches, config, now } = deps
-  const { namespace = '' } = job.metadata
+  const { namespace = '', deletionTimestamp } = job.metadata
   return {
     job,
     now,
     config,
     ...members,
+    ...(deletionTimestamp !== undefined && { owned: ownedBy(job, caches) }),
     claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
     nodes: nodesOf(members.pods, caches),
-    ...(members.pods.some((pod) => unschedulableMessage(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
+    ...(members.pods.some((pod) => unschedulable(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
     logTails: new Map(),
   }
+}
+
+function ownedBy({ metadata: { uid = '' } }: TrainingJob, { services, configMaps }: TrainingCaches): KubeObject[] {
+  return [...services.ownedBy(uid), ...configMaps.ownedBy(uid)]
 }
 
 function nodesOf(pods: readonly Pod[], { nodes }: TrainingCaches): NodeFacts[] {
@@ -65,21 +79,24 @@ function nodesOf(pods: readonly Pod[], { nodes }: TrainingCaches): NodeFacts[] {
   })
 }
 
-/** Every node, every pod of ours on it: asked only for a job that waits. */
+/** Visits every node and every pod of ours on it, so it is called only for a job that waits for a node. */
 function gpuNodes({ caches, config }: GatherDeps): GpuNode[] {
   return caches.nodes.list().flatMap((node) => {
     const gpus = quantityNumber(parseQuantity(node.status?.allocatable?.[config.gpuResource] ?? 0))
     if (gpus === 0 || node.spec?.unschedulable || !factsOf(node).ready) return []
-    const held = caches.pods.byIndex(NODE, node.metadata.name).filter(isRunning)
-    return [{ gpus, held: held.reduce((sum, pod) => sum + heldBy(pod, caches), 0) }]
+    const active = caches.pods.byIndex(NODE, node.metadata.name).filter(isActive)
+    return [{ gpus, held: active.reduce((sum, pod) => sum + gpusHeldBy(pod, caches), 0) }]
   })
 }
 
-const isRunning = ({ status }: Pod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+const isActive = ({ status }: Pod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 
-function heldBy(pod: Pod, { jobs }: TrainingCaches): number {
+function gpusHeldBy(pod: Pod, { jobs, workloads }: TrainingCaches): number {
   const job = jobKeys(pod).flatMap((key) => jobs.get(key) ?? [])[0]
-  return job ? gpusOf(job.spec, pod.metadata.labels?.[ROLE_LABEL] ?? WORKER) : 0
+  if (!job) return 0
+  const { namespace = '' } = job.metadata
+  const workload = ownWorkload(job, workloads.get({ namespace, name: workloadName(job) }))
+  return isMember(pod, job, workload) ? gpusOf(job.spec, pod.metadata.labels?.[ROLE_LABEL] ?? WORKER) : 0
 }
 
 export function factsOf({ metadata, status }: Node): NodeFacts {
@@ -88,13 +105,10 @@ export function factsOf({ metadata, status }: Node): NodeFacts {
   return { name: metadata.name, ready: ready?.status === 'True', since: Number.isNaN(since) ? 0 : since }
 }
 
-async function logTails(job: TrainingJob, pods: readonly Pod[], { readLog }: GatherDeps): Promise<Map<string, string>> {
-  const unexplained = pods.filter((pod) => needsLog(job, pod)).slice(0, MOST_LOGS)
-  const tails = await Promise.all(unexplained.map(async (pod) => [pod.metadata.uid ?? '', await readLog(pod)] as const))
+async function readLogTails(job: TrainingJob, pods: readonly Pod[], deps: GatherDeps): Promise<Map<string, string>> {
+  const { readLog, config } = deps
+  if (!config.failureLogs) return new Map()
+  const failed = pods.filter((pod) => needsLog(job, pod)).slice(0, MAX_LOGS)
+  const tails = await Promise.all(failed.map(async (pod) => [pod.metadata.uid ?? '', await readLog(pod)] as const))
   return new Map(tails.flatMap(([uid, tail]) => (tail === undefined ? [] : [[uid, tail] as const])))
-}
-
-/** Made anew in every pass until the job has begun; the first pair that is stored stays. */
-function wantsKeys({ spec, status }: TrainingJob): boolean {
-  return spec.framework === 'mpi' && status?.startTime === undefined
 }

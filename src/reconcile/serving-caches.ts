@@ -1,6 +1,6 @@
 /**
- * What the serving controllers keep in memory: of each kind only what belongs to a model, of pods only what is read.
- * Everything that gather asks for is an index, so that a pass costs no list, however many models there are.
+ * The caches of the serving controllers: of each kind only objects of models, of pods only what is read. Gather looks
+ * everything up by an index, so a pass costs no list, however many models there are.
  */
 import { mlopsModelDeployments, modelDeployments, modelServers } from '../api/kinds.ts'
 import type { MlopsModelDeployment } from '../api/mlops-modeldeployment.v1.ts'
@@ -10,6 +10,7 @@ import { keyOf, keyString, type KubeObject, type ObjectKey, type Resource } from
 import {
   ConfigMap,
   Deployment,
+  EndpointSlice,
   HorizontalPodAutoscaler,
   Job,
   PersistentVolumeClaim,
@@ -17,14 +18,14 @@ import {
   PodDisruptionBudget,
   Service,
 } from '../kube/resources.ts'
-import { MODEL_UID_LABEL } from '../plan/model-names.ts'
-import type { Offers } from '../plan/serving/observed.ts'
-import { runtimeNameOf } from '../plan/serving/runtimes/runtime.ts'
-import { DestinationRule, HTTPRoute, VirtualService } from '../plan/traffic/kinds.ts'
-import type { Cache, Caches, KindOptions } from '../runtime/index.ts'
+import { MODEL_UID_LABEL, VERSION_LABEL } from '../plan/model-names.ts'
+import { type Model, runtimeNameOf } from '../plan/serving/index.ts'
+import { kindName, type ProviderKind, providers } from '../plan/traffic/index.ts'
+import type { Cache, Caches, Exclusive, KindOptions } from '../runtime/index.ts'
+import { QUEUED } from './queued.ts'
 import { trimmedPod } from './trimmed-pod.ts'
 
-/** What a model controls: everything of its own but pods, which it has through Deployments and Jobs. */
+/** What a model controls, without the kinds of providers. Pods belong to its Deployments and Jobs. */
 export interface ChildCaches {
   readonly deployments: Cache<Deployment>
   readonly services: Cache<Service>
@@ -33,9 +34,6 @@ export interface ChildCaches {
   readonly configMaps: Cache<ConfigMap>
   readonly claims: Cache<PersistentVolumeClaim>
   readonly jobs: Cache<Job>
-  readonly virtualServices: Cache<VirtualService>
-  readonly destinationRules: Cache<DestinationRule>
-  readonly httpRoutes: Cache<HTTPRoute>
 }
 
 export interface ServingCaches {
@@ -43,15 +41,17 @@ export interface ServingCaches {
   readonly mlopsModels: Cache<MlopsModelDeployment>
   readonly servers: Cache<ModelServer>
   readonly pods: Cache<Pod>
+  /** Of the models' Services, not of those of single versions. They have the labels of their Service. */
+  readonly endpoints: Cache<EndpointSlice>
   readonly children: ChildCaches
+  /** One for each kind that a traffic provider declares. */
+  readonly routes: readonly Cache[]
 }
-
-export type Model = ModelDeployment | MlopsModelDeployment
 
 export interface ServingScope {
   /** One namespace instead of all. */
   readonly namespace?: string
-  /** How often a kind is asked for that the cluster does not have. */
+  /** How often to ask for kinds that the cluster does not serve. */
   readonly discoveryMs?: number
 }
 
@@ -72,7 +72,7 @@ export function servingCaches(caches: Caches, { namespace, discoveryMs }: Servin
     labels: [MODEL_UID_LABEL],
     indexes: { [MODEL]: (object: KubeObject) => modelNames(object).map(keyString) },
   }
-  const child = <T extends KubeObject>(resource: Resource<T>, more: KindOptions<T> = {}): Cache<T> =>
+  const child = <T extends KubeObject>(resource: Resource<T>, more: KindOptions<T> = { exclusive: {} }): Cache<T> =>
     caches.of(resource, { ...ours, ...more })
   const optional = discoveryMs === undefined ? {} : { pollMs: discoveryMs }
   return {
@@ -80,32 +80,48 @@ export function servingCaches(caches: Caches, { namespace, discoveryMs }: Servin
     mlopsModels: caches.of(mlopsModelDeployments, models),
     servers: caches.of(modelServers, scope),
     pods: child(Pod, { trim: trimmedPod }),
+    endpoints: child(EndpointSlice, {
+      labelSelector: `${MODEL_UID_LABEL},!${VERSION_LABEL}`,
+      trim: trimmedEndpoints,
+    }),
     children: {
-      deployments: child(Deployment),
+      deployments: child(Deployment, { exclusive: { except: ['spec.replicas'] } }),
       services: child(Service),
-      autoscalers: child(HorizontalPodAutoscaler, { trim: trimmedAutoscaler }),
-      budgets: child(PodDisruptionBudget, { trim: trimmedBudget }),
+      autoscalers: child(HorizontalPodAutoscaler, { exclusive: {}, trim: trimmedAutoscaler }),
+      budgets: child(PodDisruptionBudget, { exclusive: {}, trim: trimmedBudget }),
       configMaps: child(ConfigMap),
-      claims: child(PersistentVolumeClaim),
-      jobs: child(Job),
-      virtualServices: child(VirtualService, { optional }),
-      destinationRules: child(DestinationRule, { optional }),
-      httpRoutes: child(HTTPRoute, { optional }),
+      // Bound and resized by others.
+      claims: child(PersistentVolumeClaim, {}),
+      jobs: child(Job, { exclusive: QUEUED }),
     },
+    routes: providers.kinds.map((kind) => child(kind.resource, { exclusive: exclusiveOf(kind), optional })),
   }
 }
 
-export function offersOf({ virtualServices, destinationRules, httpRoutes }: ChildCaches): Offers {
-  return { istio: virtualServices.isServed && destinationRules.isServed, gateway: httpRoutes.isServed }
+const exclusiveOf = ({ sharedFields }: ProviderKind): Exclusive => (sharedFields ? { except: sharedFields } : {})
+
+/** The kinds of providers that the cluster serves. */
+export function servedKinds({ routes }: ServingCaches): ReadonlySet<string> {
+  return new Set(routes.filter(({ isServed }) => isServed).map(({ resource }) => kindName(resource)))
 }
 
-/** The model of this cache that an object belongs to, by its label: pods are not owned by the model itself. */
+/** Everything that a model controls. */
+export const controlledCaches = ({ children, routes }: ServingCaches): readonly Cache[] => [
+  ...(Object.values(children) as Cache[]),
+  ...routes,
+]
+
+/** The model of this cache and namespace that an object names by label: pods are not owned by the model itself. */
 export function modelKeys<T extends Model>(models: Cache<T>): (object: KubeObject) => ObjectKey[] {
-  return ({ metadata }) => models.byIndex(UID, metadata.labels?.[MODEL_UID_LABEL] ?? '').map(keyOf)
+  return ({ metadata: { labels, namespace } }) =>
+    models
+      .byIndex(UID, labels?.[MODEL_UID_LABEL] ?? '')
+      .map(keyOf)
+      .filter((key) => key.namespace === namespace)
 }
 
-/** What still stands under the names of a model, but was made for another that had its name before. */
-export function leftovers(model: Model, { children }: ServingCaches): KubeObject[] {
+/** Objects under the names of a model that belong to an earlier model of the same name. */
+export function leftovers(model: Model, caches: ServingCaches): KubeObject[] {
   const { uid } = model.metadata
   const isOther = ({ metadata }: KubeObject): boolean => metadata.labels?.[MODEL_UID_LABEL] !== uid
   const isNamesake = ({ metadata }: KubeObject): boolean =>
@@ -113,8 +129,8 @@ export function leftovers(model: Model, { children }: ServingCaches): KubeObject
       ({ controller, kind, name, apiVersion }) =>
         controller && kind === model.kind && name === model.metadata.name && apiVersion === model.apiVersion,
     ) ?? false
-  return Object.values(children)
-    .flatMap((cache: Cache) => cache.byIndex(MODEL, keyString(keyOf(model))))
+  return controlledCaches(caches)
+    .flatMap((cache) => cache.byIndex(MODEL, keyString(keyOf(model))))
     .filter((object) => isOther(object) && isNamesake(object))
 }
 
@@ -128,15 +144,30 @@ function modelNames({ metadata: { namespace, labels } }: KubeObject): ObjectKey[
   return name === undefined ? [] : [{ name, ...(namespace !== undefined && { namespace }) }]
 }
 
-/** How many there are and should be, and why; what the load is right now changes by the second and is not read. */
+/** Replicas and conditions. The current load changes by the second and is not read. */
 function trimmedAutoscaler(autoscaler: HorizontalPodAutoscaler): HorizontalPodAutoscaler {
   const { currentReplicas, desiredReplicas, conditions } = autoscaler.status ?? {}
-  const said = conditions?.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
-  const status = { currentReplicas, desiredReplicas, conditions: said }
+  const lean = conditions?.map(({ type, status, reason, message }) => ({ type, status, reason, message }))
+  const status = { currentReplicas, desiredReplicas, conditions: lean }
   return { ...autoscaler, status } as HorizontalPodAutoscaler
 }
 
-/** What it allows changes with every pod and is not read. */
+/** Its status changes with every pod and is not read. */
 function trimmedBudget({ apiVersion, kind, metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
   return { apiVersion, kind, metadata, ...(spec && { spec }) }
+}
+
+/** Its owner, and one ready endpoint if there is any. Which ones they are is not read. */
+function trimmedEndpoints(slice: EndpointSlice): EndpointSlice {
+  const { apiVersion, kind, metadata, addressType, endpoints } = slice
+  const { name, namespace, uid, resourceVersion, labels, ownerReferences } = metadata
+  const ready = endpoints?.find(({ conditions }) => conditions?.ready)
+  const lean = {
+    apiVersion,
+    kind,
+    metadata: { name, namespace, uid, resourceVersion, labels, ownerReferences },
+    addressType,
+    endpoints: ready ? [{ addresses: [], conditions: { ready: true } }] : [],
+  }
+  return lean as unknown as EndpointSlice
 }

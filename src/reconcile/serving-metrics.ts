@@ -1,10 +1,10 @@
 import { Counter, type Registry } from 'prom-client'
-import type { ActiveVersion } from '../api/modeldeployment-parts.ts'
-import type { PlannedServingStatus } from '../plan/serving/status.ts'
+import type { ActiveVersion } from '../api/serving-status.ts'
+import type { PlannedServingStatus } from '../plan/serving/index.ts'
 
 const VALIDATION_FAILED = 'ValidationFailed'
 
-/** What is counted over all models. A step counts in the pass that put it on record, so a restart repeats nothing. */
+/** Counters over all models. An event counts in the pass that records it in the status, so a restart repeats nothing. */
 export class ServingMetrics {
   readonly #created: Counter
   readonly #validations: Counter<'status'>
@@ -18,7 +18,7 @@ export class ServingMetrics {
     this.#validations = new Counter({ name: 'model_validations_total', help: validations, labelNames, registers })
   }
 
-  /** A status has been stored. */
+  /** To be called when a status was stored. */
   noted(before: PlannedServingStatus | undefined, now: PlannedServingStatus | undefined): void {
     if (!now) return
     if (before?.observedGeneration === undefined) this.#created.inc()

@@ -1,14 +1,21 @@
 /**
- * The serving controllers, one for each group's ModelDeployment: gather → plan → commit, for one model at a time. What a
- * model needs is decided in src/plan/serving; here is only who is asked, what is watched, and what happens when a write
- * is refused. There is no finalizer: all that a model has is its child and goes with it.
+ * The serving controllers, one for the ModelDeployment of each API group: gather → plan → commit, for one model at a time.
+ * Every decision is made in src/plan/serving. There is no finalizer: everything that a model has is its child and is
+ * garbage collected with it.
  */
-import { RouterRates } from '../integrations/router-rates.ts'
-import type { ReadRouterReports } from '../integrations/router-reports.ts'
+import { TrafficRates } from '../integrations/router-rates.ts'
+import type { ReadTrafficReports } from '../integrations/router-reports.ts'
 import { keyOf, keyString } from '../kube/object.ts'
-import { defaultServingConfig, type ServingConfig } from '../plan/serving/config.ts'
-import { planServing, planServingRefusal, type ServingPlan } from '../plan/serving/plan.ts'
-import type { PlannedServingStatus } from '../plan/serving/status.ts'
+import {
+  defaultServingConfig,
+  type Model,
+  type PlannedServingStatus,
+  planServing,
+  planServingRejection,
+  type ServingConfig,
+  type ServingObserved,
+  type ServingPlan,
+} from '../plan/serving/index.ts'
 import {
   type Cache,
   type Commit,
@@ -18,27 +25,29 @@ import {
   type ReconcileContext,
   type Result,
 } from '../runtime/index.ts'
+import { reportFailures } from './error-boundary.ts'
 import { gatherServing, type Rates } from './gather-serving.ts'
-import { isNews } from './news.ts'
-import { isRefusal, tellFailure } from './refusal.ts'
-import { leftovers, type Model, modelKeys, SERVER, servingCaches, type ServingCaches } from './serving-caches.ts'
+import { controlledCaches, modelKeys, SERVER, servingCaches, type ServingCaches } from './serving-caches.ts'
 import { ServingMetrics } from './serving-metrics.ts'
+import { isVisibleChange } from './visible-change.ts'
 
 export interface ServingOptions {
   /** One namespace instead of all. */
   readonly namespace?: string
   readonly concurrency?: number
-  /** How often every model is looked at without a reason. */
+  /** How often every model is reconciled without a change. */
   readonly resyncMs?: number
-  /** How often a kind is asked for that the cluster does not have. */
+  /** How often to ask for kinds that the cluster does not serve. */
   readonly discoveryMs?: number
   readonly config?: Partial<ServingConfig>
-  readonly readReports: ReadRouterReports
-  /** Instead of what two reports some seconds apart tell. */
+  readonly readReports: ReadTrafficReports
+  /** Instead of the rates between two reports. */
   readonly rates?: Rates
   /** Instead of the planner. */
-  readonly planner?: typeof planServing
+  readonly planner?: Planner
 }
+
+type Planner = (observed: ServingObserved) => ServingPlan
 
 interface Deps {
   readonly manager: Manager
@@ -47,8 +56,8 @@ interface Deps {
   readonly config: ServingConfig
   readonly metrics: ServingMetrics
   readonly rates: Rates
-  readonly readReports: ReadRouterReports
-  readonly planner: typeof planServing
+  readonly readReports: ReadTrafficReports
+  readonly planner: Planner
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -60,9 +69,9 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     commit: committer({ caches: manager.caches, recorder, clock, metrics }),
     config: { ...defaultServingConfig, ...options.config },
     metrics: new ServingMetrics(metrics.registry),
-    rates: options.rates ?? new RouterRates(),
+    rates: options.rates ?? new TrafficRates(),
     readReports: options.readReports,
-    planner: options.planner ?? planServing,
+    planner: options.planner ?? ((observed) => planServing(observed)),
   }
   return [
     addController('modeldeployment', caches.models, deps, options),
@@ -81,8 +90,9 @@ function addController<T extends Model>(
     .controller(name)
     .for(models)
     .watches(caches.pods, modelKeys(models))
+    .watches(caches.endpoints, modelKeys(models), { when: isVisibleChange })
     .watches(caches.servers, (server) => models.byIndex(SERVER, keyString(keyOf(server))).map(keyOf))
-  for (const cache of Object.values(caches.children) as Cache[]) builder.owns(cache, { when: isNews })
+  for (const cache of controlledCaches(caches)) builder.owns(cache, { when: isVisibleChange })
   return builder.reconcile((key, context) => reconcile(models.get(key), deps, context), {
     ...(concurrency !== undefined && { concurrency }),
     ...(resyncMs !== undefined && { resyncMs }),
@@ -91,31 +101,20 @@ function addController<T extends Model>(
 
 async function reconcile(model: Model | undefined, deps: Deps, context: ReconcileContext): Promise<Result> {
   if (!model || model.metadata.deletionTimestamp !== undefined) return {}
-  try {
-    return await advance(model, deps, context)
-  } catch (error) {
-    tellFailure(model, deps.manager.recorder, error)
-    throw error
-  }
+  return advance(model, deps, context)
 }
 
-/** How long the garbage collector may take with what a model of the same name has left, and how often we look. */
-const SUCCESSION_MS = 60_000
-const LOOK_MS = 1_000
-
-/** One step along the life of the model. */
+/** One step in the life of the model. */
 async function advance(model: Model, deps: Deps, context: ReconcileContext): Promise<Result> {
-  const { manager, caches } = deps
-  const now = manager.clock.now()
-  const age = now - Date.parse(model.metadata.creationTimestamp ?? '')
-  if (age < SUCCESSION_MS && leftovers(model, caches).length > 0) return { requeueAfterMs: LOOK_MS }
-  const observed = await gatherServing(model, { ...deps, now })
-  try {
-    return await carryOut(model, deps.planner(observed), deps, context)
-  } catch (error) {
-    if (isRefusal(error)) await carryOut(model, planServingRefusal(observed, error.message), deps, context)
-    throw error
-  }
+  const { manager, planner } = deps
+  const { recorder, clock } = manager
+  const gather = () => gatherServing(model, { ...deps, now: clock.now() })
+  const observed = await reportFailures(gather, { object: model, recorder })
+  return reportFailures(() => carryOut(model, planner(observed), deps, context), {
+    object: model,
+    recorder,
+    record: (refusal) => carryOut(model, planServingRejection(observed, refusal), deps, context),
+  })
 }
 
 async function carryOut(

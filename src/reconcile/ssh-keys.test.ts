@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
-import { freshSshKeys } from './ssh-keys.ts'
+import { generateSshKeyPair } from './ssh-keys.ts'
 
-/** The parts of a public key as OpenSSH writes it, each with its length in front. */
+/** The parts of a public key as OpenSSH writes it, each preceded by its length. */
 function partsOf(blob: Buffer): Buffer[] {
   if (blob.length === 0) return []
   const end = 4 + blob.readUInt32BE(0)
   return [blob.subarray(4, end), ...partsOf(blob.subarray(end))]
 }
 
-test('both halves belong together, in the formats of OpenSSH', async () => {
-  const { privateKey, publicKey } = await freshSshKeys()
+test('generates a matching pair in the formats of OpenSSH', async () => {
+  const { privateKey, publicKey } = await generateSshKeyPair()
   assert.match(privateKey, /^-----BEGIN EC PRIVATE KEY-----\n/)
   const [algorithm, blob = ''] = publicKey.split(' ')
   assert.equal(algorithm, 'ecdsa-sha2-nistp521')
@@ -24,7 +24,7 @@ test('both halves belong together, in the formats of OpenSSH', async () => {
   assert.deepEqual(point?.subarray(1), coordinates)
 })
 
-test('every job has its own', async () => {
-  const [one, other] = await Promise.all([freshSshKeys(), freshSshKeys()])
+test('generates another pair each time', async () => {
+  const [one, other] = await Promise.all([generateSshKeyPair(), generateSshKeyPair()])
   assert.notEqual(one.publicKey, other.publicKey)
 })

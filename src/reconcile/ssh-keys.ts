@@ -1,15 +1,19 @@
-/** A pair of keys for one job, in formats that OpenSSH reads. */
+/** An SSH key pair in the formats of OpenSSH. */
 import { generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { SshKeys } from '../plan/training/observed.ts'
 
 const CURVE = 'nistp521'
 const ALGORITHM = `ecdsa-sha2-${CURVE}`
-/** Coordinates of the curve are this long; shorter ones are padded. */
+/** Length of a coordinate of the curve; shorter values are padded. */
 const COORDINATE_BYTES = 66
 const UNCOMPRESSED = Buffer.of(4)
 
-export async function freshSshKeys(): Promise<SshKeys> {
+export interface SshKeyPair {
+  readonly privateKey: string
+  readonly publicKey: string
+}
+
+export async function generateSshKeyPair(): Promise<SshKeyPair> {
   const { privateKey, publicKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-521' })
   return {
     privateKey: privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
@@ -17,7 +21,7 @@ export async function freshSshKeys(): Promise<SshKeys> {
   }
 }
 
-/** RFC 5656: the algorithm, the curve and the point, each with its length in front. */
+/** RFC 5656: the algorithm, the curve and the point, each preceded by its length. */
 function blobOf(publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   const point = Buffer.concat([UNCOMPRESSED, coordinate(x), coordinate(y)])

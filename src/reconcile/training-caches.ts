@@ -1,14 +1,14 @@
 /**
- * What the training controller keeps in memory: of each kind only our own objects, of each object only what is read.
- * Everything that gather asks for is an index, so that a pass costs no list, however many jobs there are.
+ * The caches of the training controller: of each kind only our own objects, of each object only the fields that are read.
+ * Every lookup of gather has an index, so that a pass lists nothing, however many jobs there are.
  */
 import { trainingJobs } from '../api/kinds.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
-import { keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
+import { controllerOf, keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
 import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Service } from '../kube/resources.ts'
-import { claimNames } from '../plan/training/claims.ts'
-import { JOB_UID_LABEL } from '../plan/training/names.ts'
+import { claimNames, JOB_UID_LABEL } from '../plan/training/index.ts'
 import type { Cache, Caches } from '../runtime/index.ts'
+import { QUEUED } from './queued.ts'
 import { trimmedPod } from './trimmed-pod.ts'
 
 export interface TrainingCaches {
@@ -38,11 +38,11 @@ export function trainingCaches(caches: Caches, gpuResource: string, namespace?: 
       indexes: { [NODE]: ({ spec }) => (spec?.nodeName === undefined ? [] : [spec.nodeName]) },
       trim: trimmedPod,
     }),
-    workloads: caches.of(Job, { ...scope, labelSelector: OURS }),
+    workloads: caches.of(Job, { ...scope, labelSelector: OURS, exclusive: QUEUED }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),
     nodes: caches.of(Node, { trim: (node) => trimmedNode(node, gpuResource) }),
-    services: caches.of(Service, { ...scope, labelSelector: OURS }),
-    configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS }),
+    services: caches.of(Service, { ...scope, labelSelector: OURS, exclusive: {} }),
+    configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS, exclusive: {} }),
   }
 }
 
@@ -52,10 +52,13 @@ function claimKeys(job: TrainingJob): string[] {
 
 export const claimKey = keyString
 
-/** The job that an object of ours belongs to, by its labels: pods of a Job are not owned by the TrainingJob itself. */
-export function jobKeys(object: KubeObject): ObjectKey[] {
-  const name = object.metadata.labels?.['trainingjob']
-  return name === undefined ? [] : [{ ...namespaceOf(object), name }]
+/** The job that a pod names as its own: its label and its controller have to agree. Gather checks the uid. */
+export function jobKeys(pod: Pod): ObjectKey[] {
+  const name = pod.metadata.labels?.['trainingjob']
+  const controller = controllerOf(pod)
+  if (name === undefined || !controller) return []
+  const owner = controller.kind === 'Job' ? `${name}-job` : name
+  return controller.name === owner ? [{ ...namespaceOf(pod), name }] : []
 }
 
 function namespaceOf({ metadata: { namespace } }: KubeObject): { readonly namespace?: string } {
@@ -74,7 +77,7 @@ function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVo
   return lean as PersistentVolumeClaim
 }
 
-/** Whether it answers, since when, whether it is cordoned, and its GPUs. Heartbeats change nothing here. */
+/** Readiness and its time, whether the node is cordoned, and its GPUs. Heartbeats change nothing in it. */
 function trimmedNode({ apiVersion, kind, metadata, spec, status }: Node, gpuResource: string): Node {
   const { name, uid, resourceVersion, deletionTimestamp } = metadata
   const conditions = status?.conditions

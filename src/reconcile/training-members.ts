@@ -1,22 +1,21 @@
-/** Who belongs to a job: from memory or, where that could mislead, from the server itself. */
+/** The pods and the Indexed Job of a TrainingJob: from the caches, or from the API server where the caches may lag. */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { Job, Pod } from '../kube/resources.ts'
-import { JOB_UID_LABEL, workloadName } from '../plan/training/names.ts'
-import type { TrainingObserved } from '../plan/training/observed.ts'
+import { JOB_UID_LABEL, membershipOf, type TrainingObserved, workloadName } from '../plan/training/index.ts'
 import { isControlledBy, type ReconcileContext } from '../runtime/index.ts'
 import type { TrainingCaches } from './training-caches.ts'
 
-export type Members = Pick<TrainingObserved, 'pods' | 'workload'>
+export type Members = Pick<TrainingObserved, 'pods' | 'orphans' | 'workload'>
 export type ReadMembers = (job: TrainingJob) => Promise<Members>
 
 export function cachedMembers(job: TrainingJob, { pods, workloads }: TrainingCaches): Members {
   const { namespace = '', uid = '' } = job.metadata
   const workload = workloads.get({ namespace, name: workloadName(job) })
-  return { pods: pods.byLabel(JOB_UID_LABEL, uid), ...ownWorkload(job, workload) }
+  return membersOf(job, workload, pods.byLabel(JOB_UID_LABEL, uid))
 }
 
-/** Two requests, for a job that seems to have lost somebody. */
+/** Two requests, for a job that seems to have lost a pod. */
 export function liveMembers({ client, signal }: Pick<ReconcileContext, 'client' | 'signal'>): ReadMembers {
   return async (job) => {
     const { namespace = '', uid = '' } = job.metadata
@@ -24,12 +23,17 @@ export function liveMembers({ client, signal }: Pick<ReconcileContext, 'client' 
       client.list(Pod, { namespace, labelSelector: `${JOB_UID_LABEL}=${uid}`, signal }),
       client.get(Job, { namespace, name: workloadName(job) }, { signal }).catch(absent),
     ])
-    return { pods: items, ...ownWorkload(job, workload) }
+    return membersOf(job, workload, items)
   }
 }
 
-function ownWorkload(job: TrainingJob, workload: Job | undefined): Pick<Members, 'workload'> {
-  return workload && isControlledBy(workload, job) ? { workload } : {}
+function membersOf(job: TrainingJob, named: Job | undefined, candidates: readonly Pod[]): Members {
+  const workload = ownWorkload(job, named)
+  return { ...membershipOf(job, workload, candidates), ...(workload && { workload }) }
+}
+
+export function ownWorkload(job: TrainingJob, named: Job | undefined): Job | undefined {
+  return named && isControlledBy(named, job) ? named : undefined
 }
 
 function absent(error: unknown): undefined {

@@ -1,43 +1,49 @@
 /**
- * The training controller: gather → plan → commit, for one TrainingJob at a time. What a job needs is decided in
- * src/plan/training; here is only who is asked, what is watched, and what happens when a write is refused.
+ * The training controller: gather → plan → commit, for one TrainingJob at a time. Decisions are in src/plan/training; here
+ * is what is watched, and what happens when a write is rejected.
  */
 import { trainingJobs } from '../api/kinds.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
-import { keyOf, type KubeObject } from '../kube/object.ts'
+import { keyOf } from '../kube/object.ts'
 import { type Node, Secret } from '../kube/resources.ts'
-import { acceptanceOf } from '../plan/training/acceptance.ts'
-import { defaultTrainingConfig, type TrainingConfig } from '../plan/training/config.ts'
-import { FINALIZER } from '../plan/training/names.ts'
-import { planDeletion, planRefusal, planTraining } from '../plan/training/plan.ts'
-import type { PlannedStatus } from '../plan/training/status.ts'
 import {
-  type Change,
+  acceptanceOf,
+  defaultTrainingConfig,
+  FINALIZER,
+  planDeletion,
+  type PlannedStatus,
+  planRejection,
+  planTraining,
+  type TrainingConfig,
+  type TrainingPlan,
+} from '../plan/training/index.ts'
+import {
   type Commit,
   committer,
   type Controller,
   hasFinalizer,
   type Manager,
+  type ObjectChange,
   type ReconcileContext,
   removeFinalizer,
   type Result,
 } from '../runtime/index.ts'
 import { factsOf, gatherTraining, type ReadLog } from './gather-training.ts'
 import { readLogTail } from './log-tail.ts'
-import { isRefusal, tellFailure } from './refusal.ts'
-import { liveMembers } from './training-members.ts'
+import { reportFailures } from './error-boundary.ts'
 import { CLAIM, claimKey, jobKeys, NODE, trainingCaches, type TrainingCaches } from './training-caches.ts'
+import { liveMembers } from './training-members.ts'
 
 export interface TrainingOptions {
   /** One namespace instead of all. */
   readonly namespace?: string
   readonly concurrency?: number
-  /** How often every job is looked at without a reason. */
+  /** Interval at which every job is reconciled without an event. */
   readonly resyncMs?: number
   readonly config?: Partial<TrainingConfig>
-  /** Instead of asking the API server for logs. */
+  /** Replaces reading logs from the API server. */
   readonly readLog?: ReadLog
-  /** Instead of the planner. */
+  /** Replaces the planner. */
   readonly planner?: typeof planTraining
 }
 
@@ -62,7 +68,7 @@ export function addTrainingController(manager: Manager, options: TrainingOptions
     .for(caches.jobs)
     .watches(caches.pods, jobKeys)
     .watches(caches.nodes, ({ metadata }) => caches.pods.byIndex(NODE, metadata.name).flatMap(jobKeys), {
-      when: nodeTurned,
+      when: readinessChanged,
     })
     .watches(caches.claims, (claim) => caches.jobs.byIndex(CLAIM, claimKey(keyOf(claim))).map(keyOf))
     .owns(caches.workloads)
@@ -76,27 +82,27 @@ export function addTrainingController(manager: Manager, options: TrainingOptions
 
 async function reconcile(job: TrainingJob | undefined, deps: Deps, context: ReconcileContext): Promise<Result> {
   if (!job) return {}
-  try {
-    return await (job.metadata.deletionTimestamp === undefined ? advance(job, deps, context) : end(job, deps, context))
-  } catch (error) {
-    tellFailure(job, deps.manager.recorder, error)
-    throw error
-  }
+  if (job.metadata.deletionTimestamp === undefined) return advance(job, deps, context)
+  const { recorder } = deps.manager
+  return reportFailures(() => finalize(job, deps, context), { object: job, recorder })
 }
 
-/** One step along the life of the job. */
+/** One step of the lifecycle of a job that is not being deleted. */
 async function advance(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
-  const current = await accepted(job, context)
-  const observed = await gather(current, deps, context)
-  try {
-    return await deps.commit<PlannedStatus>(current, deps.planner(observed), context)
-  } catch (error) {
-    if (isRefusal(error)) await deps.commit<PlannedStatus>(current, planRefusal(observed, error.message), context)
-    throw error
-  }
+  const { recorder } = deps.manager
+  const current = await reportFailures(() => accepted(job, context), { object: job, recorder })
+  const observed = await reportFailures(() => gather(current, deps, context), { object: job, recorder })
+  const commit = (plan: TrainingPlan) => deps.commit<PlannedStatus>(current, plan, context)
+  return reportFailures(() => commit(deps.planner(observed)), {
+    object: current,
+    recorder,
+    // Pods that were created before the rejected write may not be in the cache yet.
+    record: async (rejection) =>
+      commit(planRejection({ ...observed, ...(await liveMembers(context)(current)) }, rejection)),
+  })
 }
 
-/** The job with everything on record that has to be there before anything is made for it. */
+/** The job after its acceptance is recorded, which precedes every other write for it. */
 async function accepted(job: TrainingJob, { client, signal }: ReconcileContext): Promise<TrainingJob> {
   const acceptance = acceptanceOf(job)
   if (!acceptance) return job
@@ -104,21 +110,13 @@ async function accepted(job: TrainingJob, { client, signal }: ReconcileContext):
   return client.patch(trainingJobs, keyOf(job), { metadata: { uid, resourceVersion, ...acceptance } }, { signal })
 }
 
-/**
- * One step towards its end. The finalizer goes last, when nothing is left that would be left behind. What the garbage
- * collector would see to in its own time goes here: a job created again under the name finds every name free.
- */
-async function end(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
+/** One step of the deletion of the job. The finalizer is removed last, when nothing of the job is left. */
+async function finalize(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
   if (!hasFinalizer(job, FINALIZER)) return {}
   const { done, ...plan } = planDeletion(await gather(job, deps, context))
-  const prune = done ? [...plan.prune, ...leftovers(job, deps.caches)] : plan.prune
-  const result = await deps.commit(job, { ...plan, prune }, context)
+  const result = await deps.commit(job, plan, context)
   if (done) await removeFinalizer(job, finalizer(context))
   return result
-}
-
-function leftovers({ metadata: { uid = '' } }: TrainingJob, { services, configMaps }: TrainingCaches): KubeObject[] {
-  return [...services.ownedBy(uid), ...configMaps.ownedBy(uid)]
 }
 
 function finalizer({ client, signal }: ReconcileContext) {
@@ -135,7 +133,7 @@ function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, co
   })
 }
 
-/** A node came, went, or changed its mind about being ready; its heartbeats concern nobody. */
-function nodeTurned(change: Change<Node>): boolean {
+/** A node was added, removed, or changed its readiness. Heartbeats are ignored. */
+function readinessChanged(change: ObjectChange<Node>): boolean {
   return change.type !== 'update' || factsOf(change.object).ready !== factsOf(change.previous).ready
 }

@@ -1,6 +1,6 @@
 import type { Pod } from '../kube/resources.ts'
 
-/** Who it is, whose it is, where it runs and how it fares; what it was told to do is never read again. */
+/** A pod without most of its spec, which is never read again: metadata, node and status remain. */
 export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { phase, reason, message, startTime, podIP, conditions, containerStatuses, initContainerStatuses } =
     status ?? {}

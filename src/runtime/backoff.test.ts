@@ -19,7 +19,7 @@ test('without jitter the delay grows by the factor and stops at the maximum', ()
   )
 })
 
-test('property: always between the jittered and the full delay, never above the maximum, also after endless failures', () => {
+test('property: the delay is between the jittered and the full delay and never above the maximum', () => {
   const failures = fc.oneof(fc.nat(50), fc.constant(Number.MAX_SAFE_INTEGER))
   fc.assert(
     fc.property(policies, failures, randoms, (policy, count, random) => {
@@ -31,7 +31,7 @@ test('property: always between the jittered and the full delay, never above the 
   )
 })
 
-test('property: with the same luck one more failure never waits less', () => {
+test('property: with equal randomness, the delay never shrinks with one more failure', () => {
   fc.assert(
     fc.property(policies, fc.nat(60), randoms, (policy, count, random) => {
       assert.ok(backoffMs(policy, count + 1, random) >= backoffMs(policy, count, random))

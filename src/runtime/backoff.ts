@@ -1,10 +1,10 @@
-/** Exponential backoff as a pure function: no state, no clock, no randomness of its own. */
+/** Exponential backoff as a pure function: without state, clock or randomness. */
 
 export interface BackoffPolicy {
   readonly baseMs: number
   readonly factor: number
   readonly maxMs: number
-  /** The share of each delay that is left to chance: 0 none, 0.5 between half the delay and all of it. */
+  /** The random share of each delay: 0 is none, 0.5 is between half and all of the delay. */
   readonly jitter: number
 }
 
@@ -21,7 +21,7 @@ export function backoffMs(policy: BackoffPolicy, failures: number, random: numbe
   return ideal * (1 - policy.jitter * random)
 }
 
-/** `ms` spread evenly by ± `share`, so that many of a kind do not move in step. */
+/** `ms` with a uniform jitter of ± `share`. */
 export function spread(ms: number, share: number, random: number): number {
   return ms * (1 - share + 2 * share * random)
 }

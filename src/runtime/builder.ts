@@ -1,22 +1,23 @@
-/** Wires a controller: which kinds it watches, and which keys a change of each concerns. */
-import { keyOf, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
+/** Builds a controller: which kinds it watches, and which keys to queue when an object changes. */
+import { isDeepStrictEqual } from 'node:util'
+import { controllerOf, keyOf, keyString, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
 import { Cache, type CacheEvent } from './cache.ts'
 import type { Caches, KindOptions } from './caches.ts'
 import { Controller, type ControllerDeps, type ControllerOptions, type Reconciler } from './controller.ts'
-import type { Change } from './store.ts'
-import type { WorkQueue } from './workqueue.ts'
+import type { ObjectChange } from './store.ts'
+import type { Wake, WorkQueue } from './workqueue.ts'
 
-export interface WatchOptions<T extends KubeObject> {
-  /** Passes over changes that concern nobody. Without it every change counts. */
-  readonly when?: (change: Change<T>) => boolean
-  /** How to cache the kind; only where it is mentioned first. */
+export interface SourceOptions<T extends KubeObject> {
+  /** Ignores changes for which it returns false. Default: no change is ignored. */
+  readonly when?: (change: ObjectChange<T>) => boolean
+  /** Options of the cache; only at the first use of the kind. */
   readonly cache?: KindOptions<T>
 }
 
-/** A kind, of which there is one cache, or the cache that is meant. */
-export type Source<T extends KubeObject> = Resource<T> | Cache<T>
+/** A kind with one cache, or one of several caches of a kind. */
+export type KindOrCache<T extends KubeObject> = Resource<T> | Cache<T>
 
-/** The keys that a change of this object concerns. Asked about the object before and after a change. */
+/** The keys to queue when this object changes. Called for the object before and after a change. */
 export type Mapping<T extends KubeObject> = (object: T) => readonly ObjectKey[]
 
 export interface BuilderDeps extends Omit<ControllerDeps, 'reconciler' | 'primary'> {
@@ -33,23 +34,23 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
     this.#register = register
   }
 
-  /** The kind that the keys name: every change of an object queues its own key. */
-  for<T extends KubeObject>(source: Source<T>, options: WatchOptions<T> = {}): ControllerBuilder<T> {
+  /** The kind that is reconciled: a change of an object queues its own key. */
+  for<T extends KubeObject>(source: KindOrCache<T>, options: SourceOptions<T> = {}): ControllerBuilder<T> {
     const self = this as unknown as ControllerBuilder<T>
-    self.#primary = self.#source(source, options, (object) => [keyOf(object)])
+    self.#primary = self.#source(source, options, { mapping: (object) => [keyOf(object)], wake: wakeOfPrimary })
     return self
   }
 
-  /** A kind that the primary controls: a change queues the key of the controlling owner. */
-  owns<T extends KubeObject>(source: Source<T>, options: WatchOptions<T> = {}): this {
+  /** A kind that the primary kind controls: a change queues the key of the controlling owner. */
+  owns<T extends KubeObject>(source: KindOrCache<T>, options: SourceOptions<T> = {}): this {
     const primary: Resource = this.#requirePrimary().resource
-    this.#source(source, options, (object) => controllerKeys(object, primary))
+    this.#source(source, options, { mapping: (object) => controllerKeys(object, primary), wake: shortens })
     return this
   }
 
-  /** Any other kind: the mapping says whom a change concerns. */
-  watches<T extends KubeObject>(source: Source<T>, mapping: Mapping<T>, options: WatchOptions<T> = {}): this {
-    this.#source(source, options, mapping)
+  /** Any other kind: a change queues the keys of the mapping. */
+  watches<T extends KubeObject>(source: KindOrCache<T>, mapping: Mapping<T>, options: SourceOptions<T> = {}): this {
+    this.#source(source, options, { mapping, wake: shortens })
     return this
   }
 
@@ -62,43 +63,68 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
   }
 
   #requirePrimary(): Cache<P> {
-    if (!this.#primary) throw new Error(`controller ${this.#deps.name}: say what it is for() first`)
+    if (!this.#primary) throw new Error(`controller ${this.#deps.name}: call for() first`)
     return this.#primary
   }
 
-  #source<T extends KubeObject>(source: Source<T>, options: WatchOptions<T>, mapping: Mapping<T>): Cache<T> {
+  #source<T extends KubeObject>(source: KindOrCache<T>, options: SourceOptions<T>, trigger: Trigger<T>): Cache<T> {
     const { caches, queue, metrics, log, name } = this.#deps
     const cache = source instanceof Cache ? source : caches.of(source, options.cache)
     const { kind } = cache.resource
     cache.onChange((event) => {
       try {
-        enqueue(queue, event, options, mapping)
+        enqueue(queue, event, options, trigger)
       } catch (error) {
         metrics.mappingFailed(name, kind)
-        log.error({ err: error, controller: name, kind, ...keyOf(event.object) }, 'a mapping threw')
+        log.error({ err: error, controller: name, kind, ...keyOf(event.object) }, 'a mapping or filter failed')
       }
     })
     cache.onServed(() => {
-      for (const object of this.#primary?.list() ?? []) queue.add(keyOf(object), 'background')
+      for (const object of this.#primary?.list() ?? []) queue.add(keyOf(object), 'background', 'shortens')
     })
     return cache
   }
 }
 
+/** Which keys a change queues, and its effect on their backoff. */
+interface Trigger<T extends KubeObject> {
+  readonly mapping: Mapping<T>
+  readonly wake: (change: ObjectChange<T>) => Wake
+}
+
+const shortens = (): Wake => 'shortens'
+
+/** A change of the status does not end the backoff: reconciles write it themselves. */
+function wakeOfPrimary(change: ObjectChange<KubeObject>): Wake {
+  return change.type === 'update' && isSameSpec(change.object, change.previous) ? 'waits' : 'ends'
+}
+
+/** Compares everything but the status. The generation stands for the spec if the kind has one. */
+function isSameSpec(one: KubeObject, other: KubeObject): boolean {
+  if (one.metadata.generation !== other.metadata.generation) return false
+  const withoutStatus = (object: KubeObject): unknown => {
+    const metadata = { ...object.metadata, resourceVersion: undefined }
+    return object.metadata.generation === undefined ? { ...object, metadata, status: undefined } : metadata
+  }
+  return isDeepStrictEqual(withoutStatus(one), withoutStatus(other))
+}
+
 function enqueue<T extends KubeObject>(
   queue: WorkQueue,
   event: CacheEvent<T>,
-  { when }: WatchOptions<T>,
-  mapping: Mapping<T>,
+  { when }: SourceOptions<T>,
+  { mapping, wake }: Trigger<T>,
 ): void {
   if (when && !when(event)) return
   const priority = event.initial ? 'background' : 'user'
-  for (const key of mapping(event.object)) queue.add(key, priority)
-  if (event.type === 'update') for (const key of mapping(event.previous)) queue.add(key, priority)
+  const effect = wake(event)
+  const keys = [...mapping(event.object), ...(event.type === 'update' ? mapping(event.previous) : [])]
+  // Each key once: if a worker has taken it meanwhile, adding it again would cause a second reconcile.
+  for (const key of new Map(keys.map((one) => [keyString(one), one])).values()) queue.add(key, priority, effect)
 }
 
 function controllerKeys(object: KubeObject, { kind, group, namespaced }: Resource): ObjectKey[] {
-  const owner = object.metadata.ownerReferences?.find((reference) => reference.controller)
+  const owner = controllerOf(object)
   if (owner?.kind !== kind || groupOf(owner.apiVersion) !== group) return []
   const { namespace } = object.metadata
   return [namespaced && namespace !== undefined ? { namespace, name: owner.name } : { name: owner.name }]

@@ -1,43 +1,41 @@
 /**
- * What the API server holds of one kind, in memory and indexed, kept up to date by a watch.
+ * The objects of one kind, in memory and indexed, kept up to date by a watch.
  *
  * Guarantees
- * - After `synced`, the cache is a state that the server had, at most as old as the watch is behind. It never moves
- *   back: an older version of an object never replaces a newer one, unless the watch reports that the server's whole
- *   history has been rewound (etcd restored from a backup) by a list older than what was known.
- * - Objects are told apart by uid. A name that was deleted and created again, even unseen across a relist, arrives as
- *   `delete` then `add`; a late deletion of the old object leaves the new one alone.
- * - Read-your-writes: `hasSeen(write)` says whether a write that this process made is reflected here. The controller
- *   runs no reconcile of a key before all writes of that key's last reconcile are.
+ * - After `synced`, the cache equals a state that the server had, at most as old as the lag of the watch. It never moves
+ *   back: an older version of an object never replaces a newer one. The exception is a restore of etcd from a backup,
+ *   which shows as a list older than what was known.
+ * - Objects are identified by uid. A name that was deleted and created again, even unobserved across a relist, arrives as
+ *   `delete`, then `add`. A late deletion of the old object does not affect the new one.
+ * - Read-your-writes: `hasSeen(write)` tells whether the cache reflects a write of this process. The controller starts
+ *   no reconcile of a key before it reflects all writes of the key's last reconcile.
  * - A listener that throws stops neither the cache nor the other listeners.
- * - Objects are frozen in meaning: shared by all readers, trimmed of `managedFields`. Nobody may change them.
+ * - All readers share the objects: nobody may change them. Of `managedFields` they keep only what drift detection needs.
  *
  * Assumptions
- * - The watch delivers in the order of the server, refuses stale lists, and heals itself (`kube/watch.ts`).
+ * - The watch delivers in the order of the server, rejects stale lists, and reconnects by itself (`kube/watch.ts`).
  */
 import type { KubeObject, ObjectKey, Resource } from '../kube/object.ts'
 import { isOlder } from '../kube/resource-version.ts'
 import type { WatchUpdate } from '../kube/watch.ts'
 import type { Logger } from './log.ts'
-import { type Change, type IndexFunction, Store, versionOf } from './store.ts'
+import { type IndexFunction, type ObjectChange, Store, versionOf } from './store.ts'
+import { createTrim, type TrimOptions } from './trim.ts'
 
-export interface CacheOptions<T extends KubeObject> {
+export interface CacheOptions<T extends KubeObject> extends TrimOptions<T> {
   readonly resource: Resource<T>
-  readonly log: Logger
-  /** Drops what nobody reads, before it is kept. Must not drop name, namespace, uid, resourceVersion or owners. */
-  readonly trim?: (object: T) => T
-  /** Label keys to find objects by: see `byLabel`. */
+  /** Label keys to index: see `byLabel`. */
   readonly labels?: readonly string[]
   /** Further indexes by name: see `byIndex`. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>
 }
 
-/** A change, and whether it only tells what was there before the cache started. */
-export type CacheEvent<T> = Change<T> & { readonly initial: boolean }
+/** A change. `initial` is true for objects of the first list. */
+export type CacheEvent<T> = ObjectChange<T> & { readonly initial: boolean }
 
 export type Listener<T> = (event: CacheEvent<T>) => void
 
-/** A write of this process, as far as a cache can tell whether it has seen it. */
+/** A write of this process, with what a cache needs to tell whether it has observed it. */
 export type Write =
   | { readonly uid: string; readonly resourceVersion: string; readonly deleted?: never }
   | { readonly uid: string; readonly deleted: true }
@@ -61,7 +59,7 @@ export class Cache<T extends KubeObject = KubeObject> {
   constructor(options: CacheOptions<T>) {
     this.resource = options.resource
     this.#log = options.log
-    this.#trim = trimmer(options)
+    this.#trim = createTrim(options)
     this.#store = new Store<T>({
       [NAMESPACE]: (object) => [object.metadata.namespace ?? ''],
       [OWNER]: (object) => object.metadata.ownerReferences?.map((owner) => owner.uid) ?? [],
@@ -70,7 +68,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     })
   }
 
-  /** Resolves when the first list is in, or it is certain that the cluster does not serve the kind. */
+  /** Resolves after the first list, or when it is certain that the cluster does not serve the kind. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
@@ -92,7 +90,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#store.byKey(key)
   }
 
-  /** Whether something of this name was here and went, not too long ago. */
+  /** Whether an object of this name was deleted recently. */
   hasGone(key: ObjectKey): boolean {
     return this.#store.hasGone(key)
   }
@@ -101,7 +99,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     return options.namespace === undefined ? this.#store.all() : this.#store.byIndex(NAMESPACE, options.namespace)
   }
 
-  /** Everything that names this uid among its owners. */
+  /** All objects with this uid among their owners. */
   ownedBy(uid: string): readonly T[] {
     return this.#store.byIndex(OWNER, uid)
   }
@@ -116,27 +114,27 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#store.byIndex(name, value)
   }
 
-  /** Listeners are called in order, after the cache has changed, with nothing awaited. */
+  /** Listeners are called synchronously and in order, after the cache has changed. */
   onChange(listener: Listener<T>): void {
     this.#listeners.push(listener)
   }
 
-  /** Called whenever the kind comes to be served, or ceases to be. */
+  /** Calls the listener whenever the cluster starts or stops serving the kind. */
   onServed(listener: () => void): void {
     this.#servedListeners.push(listener)
   }
 
-  /** The cluster does not serve the kind: there is nothing of it until a watch says otherwise. */
+  /** The cluster does not serve the kind: the cache is empty until a watch lists it again. */
   empty(): void {
-    const gone = this.#store.clear()
-    for (const change of gone) this.#tell({ ...change, initial: false })
+    const deletions = this.#store.clear()
+    for (const change of deletions) this.#notify({ ...change, initial: false })
     this.#serve(false)
     this.#finishSync()
   }
 
   /**
-   * Whether the write is reflected here: the object is there at least as new; or the cache as a whole has passed that
-   * version, so the object has changed or gone since; or, for a deletion, the object is gone or going.
+   * Whether the cache reflects the write: it has the object in that version or a newer one; or the cache as a whole has
+   * passed that version, so the object has changed or is gone; or, for a deletion, the object is gone or terminating.
    */
   hasSeen(write: Write): boolean {
     const known = this.#store.byUid(write.uid)
@@ -145,7 +143,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     return reached(this.#resourceVersion) || (known !== undefined && reached(versionOf(known)))
   }
 
-  /** Counts how often the server's history was rewound: a write from before may have been undone and is waited for in vain. */
+  /** Counts restores of etcd from a backup: such a restore may have undone earlier writes, so nobody waits for them. */
   get epoch(): number {
     return this.#rewinds
   }
@@ -156,8 +154,8 @@ export class Cache<T extends KubeObject = KubeObject> {
   }
 
   /**
-   * Follows a watch until it ends, which it does when its signal aborts. The watch is given the trim, so that what
-   * nobody needs is dropped as soon as it is decoded.
+   * Follows a watch until its signal aborts. Passes the trim to the watch, so that objects are reduced as soon as they
+   * are decoded.
    */
   async follow(watch: (trim: (object: T) => T) => AsyncIterable<WatchUpdate<T>>): Promise<void> {
     for await (const update of watch(this.#trim)) this.#take(update)
@@ -167,28 +165,31 @@ export class Cache<T extends KubeObject = KubeObject> {
     const initial = !this.#hasSynced
     const changes = this.#change(update)
     this.#advance('object' in update ? versionOf(update.object) : update.resourceVersion)
-    for (const change of changes) this.#tell({ ...change, initial })
+    for (const change of changes) this.#notify({ ...change, initial })
     if (update.type !== 'replace') return
     this.#serve(true)
     this.#finishSync()
   }
 
-  #change(update: WatchUpdate<T>): Change<T>[] {
+  #change(update: WatchUpdate<T>): ObjectChange<T>[] {
     if (update.type === 'replace') return this.#replace(update.items, update.resourceVersion)
     if (update.type === 'delete') return this.#store.delete(update.object)
-    return update.type === 'apply' && this.#isNews(update.object) ? this.#store.put(update.object) : []
+    return update.type === 'apply' && this.#isNewer(update.object) ? this.#store.put(update.object) : []
   }
 
-  #replace(items: readonly T[], resourceVersion: string): Change<T>[] {
+  #replace(items: readonly T[], resourceVersion: string): ObjectChange<T>[] {
     if (!isOlder(resourceVersion, this.#resourceVersion)) return this.#store.replace(items)
     this.#rewinds += 1
     this.#resourceVersion = resourceVersion
-    this.#log.warn({ kind: this.resource.kind, resourceVersion }, 'the history of the server was rewound')
+    this.#log.warn(
+      { kind: this.resource.kind, resourceVersion },
+      'the server went back to an older state: was etcd restored from a backup?',
+    )
     return [...this.#store.clear(), ...this.#store.replace(items)]
   }
 
-  /** Within one kind every change has a later version than all before it; anything else is an echo of the past. */
-  #isNews(object: T): boolean {
+  /** Each change of a kind has a later version than all before it. Anything else is a repeated, older event. */
+  #isNewer(object: T): boolean {
     return isOlder(this.#resourceVersion, versionOf(object))
   }
 
@@ -207,35 +208,15 @@ export class Cache<T extends KubeObject = KubeObject> {
     this.#synced.resolve()
   }
 
-  #tell(event: CacheEvent<T>): void {
+  #notify(event: CacheEvent<T>): void {
     for (const listener of this.#listeners) {
       try {
         listener(event)
       } catch (error) {
-        this.#log.error({ err: error, kind: this.resource.kind, change: event.type }, 'a listener threw')
+        this.#log.error({ err: error, kind: this.resource.kind, change: event.type }, 'a cache listener failed')
       }
     }
   }
-}
-
-/** A trim that throws leaves the object whole: one odd object must not stop the cache. */
-function trimmer<T extends KubeObject>({ trim, log }: CacheOptions<T>): (object: T) => T {
-  if (!trim) return withoutManagedFields
-  return (object) => {
-    const lean = withoutManagedFields(object)
-    try {
-      return trim(lean)
-    } catch (error) {
-      log.error({ err: error, kind: object.kind, name: object.metadata.name }, 'an object could not be trimmed')
-      return lean
-    }
-  }
-}
-
-function withoutManagedFields<T extends KubeObject>(object: T): T {
-  if (!('managedFields' in object.metadata)) return object
-  const { managedFields: _, ...metadata } = object.metadata as T['metadata'] & { managedFields: unknown }
-  return { ...object, metadata }
 }
 
 function labelIndex(label: string): string {

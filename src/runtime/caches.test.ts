@@ -32,17 +32,17 @@ async function feed(cache: Cache<Pod>, ...items: Pod[]): Promise<void> {
   await cache.follow(() => from([replace]))
 }
 
-test('the first mention creates a cache, later ones without options give the same', () => {
+test('the first use creates a cache, later ones without options return it', () => {
   const { caches } = setUp()
   const pods = caches.of(Pod, { labelSelector: 'job' })
   assert.equal(caches.of(Pod), pods)
-  assert.throws(() => caches.of(Pod, { labelSelector: 'job' }), /exists already/)
+  assert.throws(() => caches.of(Pod, { labelSelector: 'job' }), /already exists/)
 })
 
-test('one kind may be kept by several selectors; then labels say where an object is', async () => {
+test('a kind may have several caches by selector; labels tell which one has an object', async () => {
   const { caches, metrics } = setUp()
   const [jobs, models] = [caches.of(Pod, { labelSelector: 'job' }), caches.of(Pod, { labelSelector: 'model' })]
-  assert.throws(() => caches.of(Pod), /several caches of Pod/)
+  assert.throws(() => caches.of(Pod), /Pod has several caches/)
   assert.equal(caches.holding(pod('x', { model: '1' })), models)
   assert.deepEqual(caches.allHolding(pod('x', { model: '1', job: '1' })), [jobs, models])
   assert.equal(caches.holding(pod('x', {})), undefined)
@@ -57,14 +57,14 @@ test('one kind may be kept by several selectors; then labels say where an object
   assert.match(await metrics.registry.metrics(), /cache_objects\{kind="Pod"\} 3/)
 })
 
-test('a cache without a selector holds everything of its kind', () => {
+test('a cache without a selector has all objects of its kind', () => {
   const { caches } = setUp()
   const all = caches.of(ConfigMap)
   assert.equal(caches.holding({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }), all)
   assert.equal(caches.holding({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'x' } }), undefined)
 })
 
-test('a write is waited for in every cache that will show it, and in no other', async () => {
+test('waits for a write in every cache that will show it, and in no other', async () => {
   const { caches } = setUp()
   const [jobs, models] = [caches.of(Pod, { labelSelector: 'job' }), caches.of(Pod, { labelSelector: 'model' })]
   await feed(jobs)
@@ -79,7 +79,7 @@ test('a write is waited for in every cache that will show it, and in no other', 
   assert.equal(writes.staleness(key, 0), undefined)
 })
 
-test('a deletion is waited for wherever the object is known', async () => {
+test('waits for a deletion in every cache that has the object', async () => {
   const { caches } = setUp()
   const [jobs, models] = [caches.of(Pod, { labelSelector: 'job' }), caches.of(Pod, { labelSelector: 'model' })]
   const server = pod('server', { model: '1' })

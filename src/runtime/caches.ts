@@ -1,26 +1,30 @@
 /**
- * The caches of a process: one per kind and label selector, shared by everybody who reads that kind. Where several hold
- * a kind, the labels of an object tell which of them it is in.
+ * The caches of a process: one per kind and label selector, shared by all readers of the kind. If a kind has several
+ * caches, the labels of an object tell which of them contain it.
  */
 import type { Client } from '../kube/client.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
 import { selects } from '../kube/selector.ts'
 import { watch, type WatchState } from '../kube/watch.ts'
 import { Cache, type CacheOptions } from './cache.ts'
+import { type Clock, systemClock } from './clock.ts'
 import { classify } from './errors.ts'
 import type { Logger } from './log.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { followWhileServed } from './optional-kind.ts'
 
-/** How much of a kind to keep, and how to find it. */
-export interface KindOptions<T extends KubeObject> extends Pick<CacheOptions<T>, 'trim' | 'labels' | 'indexes'> {
+/** Which objects of a kind to cache, what to keep of them, and how to index them. */
+export interface KindOptions<T extends KubeObject> extends Pick<
+  CacheOptions<T>,
+  'trim' | 'labels' | 'indexes' | 'exclusive'
+> {
   /** One namespace instead of all. */
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
-  /** Silence after which the connection of the watch counts as dead; by default room for one late bookmark. */
+  /** Inactivity after which the connection of the watch counts as dead. The default allows for one late bookmark. */
   readonly inactivityMs?: number
-  /** The kind may be absent from the cluster, and may come and go: see `isServed` of the cache. */
+  /** The cluster may start and stop serving the kind at any time: see `isServed` of the cache. */
   readonly optional?: { readonly pollMs?: number }
 }
 
@@ -28,6 +32,7 @@ export interface CachesDeps {
   readonly client: Client
   readonly log: Logger
   readonly metrics: RuntimeMetrics
+  readonly clock?: Clock
 }
 
 interface Entry {
@@ -56,26 +61,27 @@ export class Caches {
   }
 
   /**
-   * The cache of a kind. With options it is created, once for each label selector; without, it is the one there is.
-   * Everything must be asked for before the manager runs, so that a synced manager has all of it.
+   * The cache of a kind. With options, creates it: once for each label selector. Without options, returns the existing
+   * one. All caches must be created before the manager runs, so that it can wait until all have synced.
    */
   of<T extends KubeObject>(resource: Resource<T>, options?: KindOptions<T>): Cache<T> {
     const { kind } = resource
     const known = this.#ofKind({ apiVersion: apiVersionOf(resource), kind })
-    if (!options && known.length > 1) throw new Error(`there are several caches of ${kind}: watch the one you mean`)
+    if (!options && known.length > 1)
+      throw new Error(`${kind} has several caches: pass one of them instead of the kind`)
     if (!options && known[0]) return known[0].cache as unknown as Cache<T>
     if (options && known.some(({ labelSelector }) => labelSelector === options.labelSelector))
-      throw new Error(`the cache of ${kind} exists already: give its options only once`)
-    if (this.#started) throw new Error(`the caches run already: ask for ${kind} before`)
+      throw new Error(`the cache of ${kind} already exists: pass its options only once`)
+    if (this.#started) throw new Error(`the caches are already running: create the cache of ${kind} earlier`)
     return this.#create(resource, options ?? {})
   }
 
-  /** The cache in which an object with these labels is found, if there is one. */
+  /** The cache that contains objects with these labels, if there is one. */
   holding(object: KubeObject): Cache | undefined {
     return this.allHolding(object)[0]
   }
 
-  /** Every cache in which an object with these labels is found. */
+  /** All caches that contain objects with these labels. */
   allHolding(object: Labelled): Cache[] {
     const labels = object.metadata?.labels
     return this.#ofKind(object)
@@ -83,12 +89,12 @@ export class Caches {
       .map(({ cache }) => cache)
   }
 
-  /** Every cache of a kind. */
+  /** All caches of a kind. */
   ofKind(kind: Kind): Cache[] {
     return this.#ofKind(kind).map(({ cache }) => cache)
   }
 
-  /** The object of this kind and name, whichever cache has it. */
+  /** The object of this kind and name, in any cache. */
   find(kind: Kind, key: ObjectKey): KubeObject | undefined {
     const found = this.ofKind(kind).map((cache) => cache.get(key))
     return found.find((object) => object !== undefined)
@@ -98,14 +104,14 @@ export class Caches {
     return [...this.#entries.values()].flat().map(({ cache }) => cache)
   }
 
-  /** The kinds whose first list is still on its way. */
+  /** The kinds that have not synced yet. */
   unsynced(): string[] {
     return this.all()
       .filter((cache) => !cache.hasSynced)
       .map((cache) => cache.resource.kind)
   }
 
-  /** Starts every cache. `synced` resolves when all have their first list, `ended` when the signal has ended them. */
+  /** Starts all caches. `synced` resolves after all first lists, `ended` after the signal has stopped all caches. */
   start(signal: AbortSignal): { readonly synced: Promise<void>; readonly ended: Promise<void> } {
     this.#started = true
     const ended = Promise.all([...this.#entries.values()].flat().map(({ follow }) => follow(signal)))
@@ -118,19 +124,20 @@ export class Caches {
   }
 
   #create<T extends KubeObject>(resource: Resource<T>, options: KindOptions<T>): Cache<T> {
-    const { client, log } = this.#deps
-    const { trim, labels, indexes, optional, ...scope } = options
+    const { client, log, clock = systemClock } = this.#deps
+    const { trim, labels, indexes, exclusive, optional, ...scope } = options
     const cache = new Cache<T>({
       resource,
       log,
       ...(trim && { trim }),
       ...(labels && { labels }),
       ...(indexes && { indexes }),
+      ...(exclusive && { exclusive }),
     })
-    const onState = (state: WatchState): void => this.#noteState(resource.kind, state)
+    const onState = (state: WatchState): void => this.#reportState(resource.kind, state)
     const follow = (signal: AbortSignal): Promise<void> =>
       optional
-        ? followWhileServed(cache, { client, log, watch: { ...scope, signal, onState }, ...optional })
+        ? followWhileServed(cache, { client, log, clock, watch: { ...scope, signal, onState }, ...optional })
         : cache.follow((transform) => watch(client, resource, { ...scope, signal, transform, onState }))
     const id = `${apiVersionOf(resource)}/${resource.kind}`
     const entry: Entry = { cache: cache as unknown as Cache, labelSelector: options.labelSelector, follow }
@@ -138,12 +145,12 @@ export class Caches {
     return cache
   }
 
-  /** Waiting means that the watch has ended and begins again; in good order, if there is no error. */
-  #noteState(kind: string, state: WatchState): void {
+  /** In the phase `waiting` a watch has ended and will restart. Without an error, the server ended it normally. */
+  #reportState(kind: string, state: WatchState): void {
     if (state.phase !== 'waiting') return
     const cause = state.error === undefined ? 'ended' : classify(state.error).code
     this.#deps.metrics.watchRestarted(kind, cause)
     const level = state.error === undefined ? 'info' : 'warn'
-    this.#deps.log[level]({ err: state.error, kind, cause, delayMs: state.delayMs }, 'a watch begins again')
+    this.#deps.log[level]({ err: state.error, kind, cause, delayMs: state.delayMs }, 'restarting a watch')
   }
 }

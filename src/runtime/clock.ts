@@ -1,33 +1,33 @@
 /**
- * Time, injected. Nothing else in this folder reads a clock or sets a timer, so every test that depends on time
- * can drive it by hand (see `FakeClock`).
+ * Injected time. No other module of src/runtime reads the time or sets a timer, so that tests can control both with a
+ * `FakeClock`. `src/source-rules.test.ts` checks it.
  */
 
 export interface Clock {
-  /** Wall-clock milliseconds since the epoch: only for timestamps that people read. It may jump. */
+  /** Wall-clock time in milliseconds since the epoch: only for timestamps. It may jump. */
   now(): number
-  /** Milliseconds that only grow, also while the process is stopped: the one to measure durations with. */
+  /** Monotonic time in milliseconds, for durations. It also advances while the process is stopped. */
   monotonic(): number
-  /** Runs `callback` once after `ms`; the returned function cancels it. */
+  /** Calls `callback` once after `ms`. The returned function cancels it. */
   setTimeout(callback: () => void, ms: number): Cancel
 }
 
 export type Cancel = () => void
 
-/** Node clamps longer delays to one millisecond; we clamp them to the longest that it can wait instead. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** Longer delays would fire after one millisecond in Node, so they are shortened to this maximum. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   setTimeout(callback, ms) {
-    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
+    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), MAX_TIMER_MS))
     return () => clearTimeout(timer)
   },
 }
 
-/** Resolves after `ms`, or at once when the signal aborts: the caller looks at the signal, nothing is thrown. */
-export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or as soon as the signal aborts. Never throws: the caller checks the signal. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
     const wake = (): void => {
@@ -40,7 +40,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
-/** What the promise resolves to, or undefined if that takes longer than `ms`. */
+/** Resolves like the promise, or to undefined after `ms`. */
 export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>()
   const cancel = clock.setTimeout(() => late.resolve(undefined), ms)
@@ -49,9 +49,4 @@ export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): 
   } finally {
     cancel()
   }
-}
-
-/** The moment as the API server writes it in conditions: RFC 3339 with whole seconds. */
-export function timestamp(clock: Clock): string {
-  return `${new Date(clock.now()).toISOString().slice(0, 19)}Z`
 }

@@ -1,54 +1,58 @@
 /**
- * One reconciler and its queue: takes a key, runs the reconciler, judges the outcome, measures. This is the only place
- * where errors are caught, classified, logged, counted and retried.
+ * One reconciler and its queue: takes a key, runs the reconciler, handles the outcome, records metrics. Only here are
+ * failed reconciles logged, counted and retried. `classify` decides how (see `errors.ts`).
  *
  * Guarantees
- * - A key is never reconciled twice at once, also not when a reconcile has outlived its time limit: the worker goes on
- *   to other keys, the key itself waits until the old run has really returned.
- * - No reconcile starts before the caches show everything that the last reconcile of that key wrote. Such a key waits
- *   outside the workers; when it has waited for `STALE_AFTER_MS`, that is reported as `StaleCache`, and it goes on
- *   waiting: acting on the past is worse than acting late.
- * - Whatever a reconciler throws, the process and the other keys go on.
- * - `stop` returns within its grace period. `abort` ends all signals at once.
+ * - A key is never reconciled twice at the same time. If a reconcile exceeds its time limit, the worker continues with
+ *   other keys, but the key itself waits until the old run has returned.
+ * - No reconcile starts before the caches show everything that the last reconcile of that key wrote. Meanwhile the key
+ *   occupies no worker. After `STALE_AFTER_MS` the wait is reported as `StaleCache` and continues: acting late is better
+ *   than acting on stale state.
+ * - Whatever a reconciler throws, the process and the other keys continue.
+ * - A key that failed waits for its backoff, whatever wakes it. Only a change of the object other than to its status ends
+ *   the backoff early, so a failure that is written to the status does not trigger itself.
+ * - `stop` returns within its grace period. `abort` aborts all signals at once.
  *
  * Assumptions
- * - Reconcilers read the caches afresh in every run, and give up soon after their signal aborts.
- * - They yield: a loop that never awaits stops the whole process, which only the event-loop metric can show.
+ * - Reconcilers read the caches anew in every run, and return soon after their signal aborts.
+ * - They yield to the event loop. A loop that never awaits blocks the whole process; only the event-loop metric shows it.
  */
 import { randomUUID } from 'node:crypto'
 import type { Client } from '../kube/client.ts'
-import { keyOf, type ObjectKey } from '../kube/object.ts'
-import { spread } from './backoff.ts'
+import type { ObjectKey } from '../kube/object.ts'
 import type { Cache } from './cache.ts'
-import { type Cancel, type Clock, within } from './clock.ts'
-import { classify, RuntimeError, type Verdict } from './errors.ts'
+import { type Clock, within } from './clock.ts'
+import { classify, RuntimeError, type Classification } from './errors.ts'
+import { ForeignWatches } from './foreign-watches.ts'
 import { type Logger, reconcileLogger } from './log.ts'
 import type { ReconcileOutcome, RuntimeMetrics } from './metrics.ts'
+import { NameConflict } from './name-conflict.ts'
+import { Resync } from './resync.ts'
 import type { WorkItem, WorkQueue } from './workqueue.ts'
 import type { WriteLog } from './write-log.ts'
 
 export interface ReconcileContext {
-  /** Aborts on the time limit, at shutdown and when the lead is lost. Pass it to everything that waits. */
+  /** Aborts at the time limit, at shutdown and when leadership is lost. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly log: Logger
   readonly reconcileId: string
-  /** Write through this one: the next reconcile of the key waits until the caches show what it wrote. */
+  /** Use it for all writes: the next reconcile of the key waits until the caches show them. */
   readonly client: Client
 }
 
 export interface Result {
-  /** Look again after this time, even if nothing changes. */
+  /** Reconcile again after this time, even if nothing changes. */
   readonly requeueAfterMs?: number
 }
 
 export type Reconciler = (key: ObjectKey, context: ReconcileContext) => Promise<Result | void>
 
 export interface ControllerOptions {
-  /** How many keys at once. */
+  /** Number of keys reconciled at the same time. */
   readonly concurrency?: number
-  /** How long one reconcile may take. */
+  /** Time limit of one reconcile. */
   readonly timeoutMs?: number
-  /** How often every object is looked at without a reason; spread by a tenth, so controllers do not move in step. */
+  /** Interval at which every object is reconciled even without a change. */
   readonly resyncMs?: number
 }
 
@@ -68,21 +72,26 @@ export interface ControllerDeps {
 type Outcome = { readonly result: Result } | { readonly error: unknown }
 
 const STALE_AFTER_MS = 5_000
-/** How long an aborted reconcile may take to notice. */
+/** Time for an aborted reconcile to return. */
 const ABORT_MS = 1_000
-const RESYNC_JITTER = 0.1
+/** Retry delay after a name conflict whose objects cannot be watched because there are too many. */
+const CONFLICT_RETRY_MS = 60_000
 
 export class Controller {
   readonly #deps: ControllerDeps
   readonly #options: Required<ControllerOptions>
-  /** What runs, also past its time limit: how to end it, and its end. */
+  /** Running reconciles, also past their time limit: how to abort each, and a promise of its end. */
   readonly #running = new Map<AbortController, Promise<void>>()
+  readonly #foreign: ForeignWatches
+  readonly #resync: Resync
   #workers: Promise<void>[] = []
-  #cancelResync: Cancel = () => undefined
 
   constructor(deps: ControllerDeps, options: ControllerOptions = {}) {
     this.#deps = deps
+    this.#foreign = new ForeignWatches(deps.client, (key) => deps.queue.add(key, 'user', 'ends'))
     this.#options = { concurrency: 4, timeoutMs: 2 * 60_000, resyncMs: 10 * 60_000, ...options }
+    const { clock, primary, queue } = deps
+    this.#resync = new Resync({ clock, primary, queue, everyMs: this.#options.resyncMs })
   }
 
   get name(): string {
@@ -91,25 +100,30 @@ export class Controller {
 
   start(): void {
     this.#workers = Array.from({ length: this.#options.concurrency }, () => this.#work())
-    this.#scheduleResync()
+    this.#resync.start()
   }
 
   /**
-   * Takes no more keys, lets the running reconciles finish within `graceMs`, then aborts them and waits a last moment.
-   * True if everything has finished, so that certainly nothing of this controller writes any more.
+   * Takes no more keys, lets running reconciles finish within `graceMs`, then aborts them and waits for `ABORT_MS`.
+   * True if all have returned: then nothing of this controller writes any more.
    */
   async stop(graceMs: number): Promise<boolean> {
-    this.#cancelResync()
-    this.#deps.queue.close()
+    this.#resync.stop()
+    this.#close()
     if (await this.#finishes(graceMs)) return true
     this.abort(new RuntimeError('Cancelled', 'the process is shutting down'))
     return this.#finishes(ABORT_MS)
   }
 
-  /** Ends the signal of everything that runs. */
+  /** Aborts the signals of all running reconciles. */
   abort(reason: RuntimeError): void {
-    this.#deps.queue.close()
+    this.#close()
     for (const running of this.#running.keys()) running.abort(reason)
+  }
+
+  #close(): void {
+    this.#deps.queue.close()
+    this.#foreign.close()
   }
 
   async #finishes(withinMs: number): Promise<boolean> {
@@ -124,13 +138,13 @@ export class Controller {
     }
   }
 
-  /** Sends a key away whose own last writes are not in the caches yet. */
+  /** Requeues a key whose own last writes are not in the caches yet. */
   #waitsForCache({ key }: WorkItem): boolean {
     const { writes, queue, log, metrics } = this.#deps
     const stale = writes.staleness(key, Math.random())
     if (!stale) return false
     if (stale.forMs > STALE_AFTER_MS) {
-      log.warn({ controller: this.name, ...key, ...stale, code: 'StaleCache' }, 'waiting for the cache to catch up')
+      log.warn({ controller: this.name, ...key, ...stale, code: 'StaleCache' }, 'waiting for a stale cache')
       metrics.failed(this.name, classify(new RuntimeError('StaleCache', 'the cache is behind')))
     }
     queue.addAfter(key, stale.checkAfterMs)
@@ -147,7 +161,7 @@ export class Controller {
     const ended = Promise.withResolvers<void>()
     this.#running.set(abort, ended.promise)
     const outcome = await this.#withinTime(run, abort)
-    metrics.reconciled(this.name, this.#judge(key, outcome, context), clock.monotonic() - started)
+    metrics.reconciled(this.name, this.#handle(key, outcome, context), clock.monotonic() - started)
     void run.then(() => {
       this.#running.delete(abort)
       this.#deps.queue.done(key)
@@ -155,7 +169,7 @@ export class Controller {
     })
   }
 
-  /** Runs the reconciler; whatever happens becomes a value. */
+  /** Runs the reconciler. Returns errors as values. */
   async #run(key: ObjectKey, context: ReconcileContext): Promise<Outcome> {
     try {
       return { result: (await this.#deps.reconciler(key, context)) ?? {} }
@@ -178,14 +192,15 @@ export class Controller {
     return outcome
   }
 
-  #judge(key: ObjectKey, outcome: Outcome, { signal, log }: ReconcileContext): ReconcileOutcome {
+  #handle(key: ObjectKey, outcome: Outcome, { signal, log }: ReconcileContext): ReconcileOutcome {
     const { queue } = this.#deps
     if ('error' in outcome) {
-      // Whatever an aborted run threw, it failed for the reason it was aborted for.
+      // An aborted run failed for the reason of the abort, whatever it threw.
       this.#fail(key, signal.aborted ? signal.reason : outcome.error, log)
       return 'error'
     }
     queue.forget(key)
+    this.#foreign.release(key)
     const { requeueAfterMs } = outcome.result
     if (requeueAfterMs === undefined) return 'success'
     queue.addAfter(key, requeueAfterMs)
@@ -193,23 +208,29 @@ export class Controller {
   }
 
   #fail(key: ObjectKey, error: unknown, log: Logger): void {
-    const verdict = classify(error)
-    const { code } = verdict
+    const classification = classify(error)
+    const { code } = classification
     if (code === 'Cancelled') return log.debug({ err: error }, 'cancelled')
-    this.#deps.metrics.failed(this.name, verdict)
-    const retryInMs = this.#retry(key, verdict)
-    log[levelOf(verdict)]({ err: error, code, class: verdict.class, retryInMs }, 'reconcile failed')
+    this.#deps.metrics.failed(this.name, classification)
+    const retryInMs = this.#retry(
+      key,
+      error instanceof NameConflict ? this.#follow(key, error, classification) : classification,
+    )
+    log[levelOf(classification)]({ err: error, code, class: classification.class, retryInMs }, 'reconcile failed')
   }
 
-  /** The delay until the next try, or undefined if there is none. */
-  #retry(key: ObjectKey, { retry, retryAfterMs }: Verdict): number | undefined {
+  /** Watches the objects of a name conflict: a change of them triggers the next attempt. */
+  #follow(key: ObjectKey, { objects }: NameConflict, classification: Classification): Classification {
+    if (this.#foreign.follow(key, objects)) return classification
+    return { ...classification, retry: 'after', retryAfterMs: CONFLICT_RETRY_MS }
+  }
+
+  /** Schedules the next attempt and returns its delay, or undefined if only a change triggers it. */
+  #retry(key: ObjectKey, { retry, retryAfterMs }: Classification): number | undefined {
     const { queue } = this.#deps
-    if (retry === 'never') {
-      queue.forget(key)
-      return undefined
-    }
+    if (retry === 'never') return void queue.hold(key)
     if (retry === 'backoff' || retryAfterMs === undefined) return queue.retry(key)
-    queue.addAfter(key, retryAfterMs)
+    queue.retryAfter(key, retryAfterMs)
     return retryAfterMs
   }
 
@@ -219,19 +240,10 @@ export class Controller {
     const log = reconcileLogger(this.#deps.log, { controller: this.name, ...key, reconcileId })
     return { signal, log, reconcileId, client: writes.clientFor(key, client) }
   }
-
-  #scheduleResync(): void {
-    const { clock, primary, queue } = this.#deps
-    const resync = (): void => {
-      for (const object of primary.list()) queue.add(keyOf(object), 'background')
-      this.#scheduleResync()
-    }
-    this.#cancelResync = clock.setTimeout(resync, spread(this.#options.resyncMs, RESYNC_JITTER, Math.random()))
-  }
 }
 
-/** A conflict is everyday life, and so is a namespace that goes; what waits for people is an error. */
-function levelOf({ class: kind, code }: Verdict): 'info' | 'warn' | 'error' {
+/** Conflicts and terminating namespaces are normal. What waits for people is an error. */
+function levelOf({ class: kind, code }: Classification): 'info' | 'warn' | 'error' {
   if (code === 'ApiConflict' || code === 'NamespaceTerminating') return 'info'
   return kind === 'transient' && code !== 'Unexpected' ? 'warn' : 'error'
 }

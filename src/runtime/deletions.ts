@@ -1,14 +1,12 @@
-/**
- * Everything that a plan deletes: only what its owner controls, by the uid that was seen, and never by a plan from a cache
- * that is behind.
- */
+/** The deletions of a plan: only objects that the owner controls, by their observed uid, never from a stale cache. */
 import type { DeleteOptions } from '../kube/client.ts'
 import { isPreconditionFailed } from '../kube/errors.ts'
 import { keyOf, type KubeObject, nameWithKind } from '../kube/object.ts'
 import type { Applier, WriteCall } from './applier.ts'
 import { RuntimeError } from './errors.ts'
-import { demandCurrent, liveOwner, type OwnerAtHand } from './live-owner.ts'
+import { type ObservedOwner, readOwner } from './live-owner.ts'
 import type { RuntimeMetrics } from './metrics.ts'
+import { kindRuns } from './kind-runs.ts'
 import { slowStart } from './slow-start.ts'
 
 export interface DeletionDeps {
@@ -16,8 +14,10 @@ export interface DeletionDeps {
   readonly metrics: RuntimeMetrics
   readonly owner: KubeObject
   readonly call: WriteCall
-  /** Whether the owner controls it, by itself or through a child. */
+  /** Whether the owner controls the object, directly or through a child. */
   readonly isOurs: (object: KubeObject) => boolean
+  /** Throws if the owner has changed since it was planned from. */
+  readonly demandCurrent: () => Promise<void>
 }
 
 export class Deletions {
@@ -27,30 +27,31 @@ export class Deletions {
     this.#deps = deps
   }
 
-  /** Answers with the names that had to be left alone. A live read has to show the owner as the plan saw it. */
+  /**
+   * Deletes kind by kind in the order of the plan, so that dependants go before their dependencies. First a live read must
+   * show the owner unchanged. Returns the names of objects that the owner does not control.
+   */
   async prune(objects: readonly KubeObject[]): Promise<string[]> {
-    const { ours, foreign } = this.#sorted(objects)
-    const going = ours.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    if (going.length > 0) await demandCurrent(this.#atHand)
-    await slowStart(going, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
+    const { ours, foreign } = this.#partition(objects)
+    const pruned = ours.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    if (pruned.length > 0) await this.#deps.demandCurrent()
+    for (const run of kindRuns(pruned))
+      await slowStart(run, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
     return foreign
   }
 
-  /** Pods that are on their way out already, but whose node does not answer. */
+  /** Force-deletes terminating pods whose node does not respond. */
   async force(objects: readonly KubeObject[]): Promise<string[]> {
-    const { ours, foreign } = this.#sorted(objects)
+    const { ours, foreign } = this.#partition(objects)
     await slowStart(ours, (object) => this.#delete(object, { gracePeriodSeconds: 0 }))
     return foreign
   }
 
-  /** What outlives its owner cannot be made again: a live read has to show that very owner being deleted. */
+  /** Deletes data that outlives its owner and cannot be recreated: first a live read must show the owner terminating. */
   async discard(objects: readonly KubeObject[]): Promise<void> {
     if (objects.length === 0) return
-    if ((await liveOwner(this.#atHand))?.metadata.deletionTimestamp === undefined)
-      throw new RuntimeError(
-        'Transient',
-        `${nameWithKind(this.#deps.owner)} is not being deleted: what it left is kept`,
-      )
+    if ((await readOwner(this.#observedOwner))?.metadata.deletionTimestamp === undefined)
+      throw new RuntimeError('Transient', `${nameWithKind(this.#deps.owner)} is not being deleted: its data is kept`)
     await slowStart(objects, (object) => this.#delete(object, { propagationPolicy: 'Background' }))
   }
 
@@ -60,12 +61,12 @@ export class Deletions {
     await this.#delete(owner, { resourceVersion, propagationPolicy: 'Background' })
   }
 
-  #sorted(objects: readonly KubeObject[]): { readonly ours: readonly KubeObject[]; readonly foreign: string[] } {
+  #partition(objects: readonly KubeObject[]): { readonly ours: readonly KubeObject[]; readonly foreign: string[] } {
     const ours = objects.filter((object) => this.#deps.isOurs(object))
     return { ours, foreign: objects.filter((object) => !ours.includes(object)).map(nameWithKind) }
   }
 
-  get #atHand(): OwnerAtHand {
+  get #observedOwner(): ObservedOwner {
     const { applier, call, owner } = this.#deps
     return { owner, call, resource: applier.cacheOf(owner).resource }
   }
@@ -79,7 +80,7 @@ export class Deletions {
       await call.client.delete(resource, keyOf(object), { uid, signal: call.signal, ...options })
       metrics.committed(object.kind, 'pruned')
     } catch (error) {
-      // Another uid has the name now, or a newer version: the one we meant is gone.
+      // The name belongs to another uid or a newer version: the observed object is gone.
       if (!isPreconditionFailed(error)) throw error
     }
   }

@@ -1,54 +1,65 @@
 /**
- * One catalogue of everything that can go wrong in a reconcile, and what follows from it. Errors are thrown anywhere
- * and judged in one place, the controller's error boundary, by `classify`.
+ * The catalogue of errors that can end a reconcile: class, retry policy, and whether a person has to act.
  *
- * - transient: goes away by itself or by trying again.
- * - external: waits for somebody or something outside (an administrator, a quota, another system).
- * - permanent: trying the same again cannot help; the next change of the object or the next resync tries anew.
+ * Contract
+ * - Code throws errors anywhere. `classify` is the only function that judges them: nothing else looks at status codes or
+ *   messages to decide about a retry or a report.
+ * - The controller classifies every error that ends a reconcile, and logs, counts and retries it.
+ * - A reconciler reports on its object exactly those errors that have `needsAction`: one event for one cause. The error is
+ *   thrown on to the controller.
  *
- * Every code is described in docs/reference/errors.md; a test keeps the two in step.
+ * Classes
+ * - transient: goes away by itself or on a retry.
+ * - external: waits for somebody or something outside, such as an administrator, a quota or another system.
+ * - permanent: a retry cannot help. The next change of the object or the next resync tries again.
+ *
+ * docs/reference/errors.md describes every code; a test compares the two.
  */
-import { ApiError, ConnectionError, hasCause, isAlreadyExists } from '../kube/errors.ts'
+import { ApiError, ConnectionError, hasCause, isAlreadyExists, isQuotaMessage } from '../kube/errors.ts'
 
 export type ErrorClass = 'transient' | 'permanent' | 'external'
 
-/** backoff: after a growing delay. after: when the error says so, or else by backoff. never: not by itself. */
+/** backoff: after a growing delay. after: when the error says, else by backoff. never: only when something changes. */
 export type RetryPolicy = 'backoff' | 'after' | 'never'
 
 export interface ErrorEntry {
   readonly class: ErrorClass
   readonly retry: RetryPolicy
+  /** A person has to act: the error is reported on the object. */
+  readonly needsAction: boolean
 }
 
 export const errorCatalogue = {
   // Raised by the runtime.
-  ReconcileTimeout: { class: 'transient', retry: 'backoff' },
-  StaleCache: { class: 'transient', retry: 'backoff' },
-  NotLeading: { class: 'transient', retry: 'backoff' },
-  Cancelled: { class: 'transient', retry: 'never' },
-  Unexpected: { class: 'transient', retry: 'backoff' },
+  ReconcileTimeout: { class: 'transient', retry: 'backoff', needsAction: false },
+  StaleCache: { class: 'transient', retry: 'backoff', needsAction: false },
+  NotLeading: { class: 'transient', retry: 'backoff', needsAction: false },
+  Cancelled: { class: 'transient', retry: 'never', needsAction: false },
+  Unexpected: { class: 'transient', retry: 'backoff', needsAction: true },
   // Raised by reconcilers.
-  Transient: { class: 'transient', retry: 'backoff' },
-  External: { class: 'external', retry: 'after' },
-  Permanent: { class: 'permanent', retry: 'never' },
-  // Answers of the API server.
-  ApiUnreachable: { class: 'transient', retry: 'backoff' },
-  ApiUnavailable: { class: 'transient', retry: 'after' },
-  ApiThrottled: { class: 'transient', retry: 'after' },
-  ApiConflict: { class: 'transient', retry: 'backoff' },
-  ApiAlreadyExists: { class: 'transient', retry: 'backoff' },
-  ApiNotFound: { class: 'transient', retry: 'backoff' },
-  ApiExpired: { class: 'transient', retry: 'backoff' },
-  ApiUnauthorized: { class: 'external', retry: 'backoff' },
-  ApiForbidden: { class: 'external', retry: 'backoff' },
-  QuotaExceeded: { class: 'external', retry: 'backoff' },
-  NamespaceTerminating: { class: 'permanent', retry: 'never' },
-  ApiInvalid: { class: 'permanent', retry: 'never' },
+  Transient: { class: 'transient', retry: 'backoff', needsAction: false },
+  External: { class: 'external', retry: 'after', needsAction: true },
+  Permanent: { class: 'permanent', retry: 'never', needsAction: true },
+  // Raised by commit. A watch on the other object triggers the next attempt.
+  NameConflict: { class: 'external', retry: 'never', needsAction: true },
+  // Responses of the API server.
+  ApiUnreachable: { class: 'transient', retry: 'backoff', needsAction: false },
+  ApiUnavailable: { class: 'transient', retry: 'after', needsAction: false },
+  ApiThrottled: { class: 'transient', retry: 'after', needsAction: false },
+  ApiConflict: { class: 'transient', retry: 'backoff', needsAction: false },
+  ApiAlreadyExists: { class: 'transient', retry: 'backoff', needsAction: false },
+  ApiNotFound: { class: 'transient', retry: 'backoff', needsAction: false },
+  ApiExpired: { class: 'transient', retry: 'backoff', needsAction: false },
+  ApiUnauthorized: { class: 'external', retry: 'backoff', needsAction: true },
+  ApiForbidden: { class: 'external', retry: 'backoff', needsAction: true },
+  QuotaExceeded: { class: 'external', retry: 'backoff', needsAction: true },
+  NamespaceTerminating: { class: 'permanent', retry: 'never', needsAction: false },
+  ApiInvalid: { class: 'permanent', retry: 'never', needsAction: true },
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** An error that already knows its place in the catalogue. */
+/** An error that names its own code. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError'
   readonly code: ErrorCode
@@ -61,21 +72,21 @@ export class RuntimeError extends Error {
   }
 }
 
-export interface Verdict extends ErrorEntry {
+export interface Classification extends ErrorEntry {
   readonly code: ErrorCode
-  /** Present when the error itself says when to try again. */
+  /** Set if the error itself says when to retry. */
   readonly retryAfterMs?: number
 }
 
-/** The place of any thrown value in the catalogue. Never throws. */
-export function classify(error: unknown): Verdict {
-  if (error instanceof RuntimeError) return verdict(error.code, error.retryAfterMs)
-  if (error instanceof ApiError) return verdict(codeOfAnswer(error), error.retryAfterMs)
-  if (error instanceof ConnectionError) return verdict('ApiUnreachable')
-  return verdict('Unexpected')
+/** Finds the catalogue entry of any thrown value. Never throws. */
+export function classify(error: unknown): Classification {
+  if (error instanceof RuntimeError) return classified(error.code, error.retryAfterMs)
+  if (error instanceof ApiError) return classified(codeOfApiError(error), error.retryAfterMs)
+  if (error instanceof ConnectionError) return classified('ApiUnreachable')
+  return classified('Unexpected')
 }
 
-function verdict(code: ErrorCode, retryAfterMs?: number): Verdict {
+function classified(code: ErrorCode, retryAfterMs?: number): Classification {
   return { code, ...errorCatalogue[code], ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
@@ -91,14 +102,14 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   429: 'ApiThrottled',
 }
 
-function codeOfAnswer(error: ApiError): ErrorCode {
-  if (error.code === 403) return codeOfRefusal(error)
+function codeOfApiError(error: ApiError): ErrorCode {
+  if (error.code === 403) return codeOfForbidden(error)
   if (error.code === 409) return isAlreadyExists(error) ? 'ApiAlreadyExists' : 'ApiConflict'
   return codeOfStatus[error.code] ?? (error.code >= 500 ? 'ApiUnavailable' : 'Unexpected')
 }
 
-/** The server says 403 for three very different things; quota has no machine-readable mark but its own words. */
-function codeOfRefusal(error: ApiError): ErrorCode {
+/** The server answers 403 in three cases. A rejection by quota can be told only by its message. */
+function codeOfForbidden(error: ApiError): ErrorCode {
   if (hasCause(error, 'NamespaceTerminating')) return 'NamespaceTerminating'
-  return error.message.includes('exceeded quota') ? 'QuotaExceeded' : 'ApiForbidden'
+  return isQuotaMessage(error.statusMessage) ? 'QuotaExceeded' : 'ApiForbidden'
 }

@@ -1,12 +1,12 @@
 /**
- * Events (events.k8s.io/v1): what has happened to an object, for people who run `kubectl describe`.
+ * Records Events (events.k8s.io/v1): what has happened to an object, for people who run `kubectl describe`.
  *
  * Guarantees
- * - `record` returns at once and never throws: an event can neither slow nor fail a reconcile. What cannot be sent is
- *   counted and dropped.
- * - The same thing said again becomes a series with a count, not a second Event.
- * - Per object at most `burst` calls at once and one per `refillMs` on average; a series goes on counting meanwhile.
- * - Memory is bounded: series are forgotten after ten quiet minutes, and the outbox has an end.
+ * - `record` returns at once and never throws: an event can neither slow down nor fail a reconcile. Events that cannot be
+ *   sent are counted and dropped.
+ * - A repeated event becomes a series with a count, not a second Event.
+ * - Rate limit per object: a burst of `burst` requests, one per `refillMs` on average. Series count also above the limit.
+ * - Memory is bounded: a series is forgotten after ten minutes without an event, and the outbox has a limit.
  */
 import { createHash } from 'node:crypto'
 import type { Client } from '../kube/client.ts'
@@ -29,7 +29,7 @@ export interface EventRecorderOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: RuntimeMetrics
-  /** Who reports: the name of the program, and of this process. */
+  /** The reporting controller and its instance: the names of the program and of this process. */
   readonly controller: string
   readonly instance: string
   readonly burst?: number
@@ -66,20 +66,20 @@ export class EventRecorder implements Recorder {
   record(regarding: KubeObject, event: EventNote): void {
     try {
       this.#sweep()
-      const series = this.#note(regarding, event)
+      const series = this.#count(regarding, event)
       if (series) this.#post(series)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'an event could not be recorded')
+      this.#options.log.error({ err: error }, 'recording an event failed')
     }
   }
 
-  /** Resolves when the outbox is empty: everything was sent or given up. */
+  /** Resolves when the outbox is empty: all events were sent or dropped. */
   async flush(): Promise<void> {
     await this.#sending
   }
 
-  /** Counts the event; the series, if its news may be sent now. */
-  #note(regarding: KubeObject, event: EventNote): Series | undefined {
+  /** Counts the event. Returns its series if the rate limit allows to send it now. */
+  #count(regarding: KubeObject, event: EventNote): Series | undefined {
     const key = seriesKey(regarding, event)
     const known = this.#series.get(key)
     const affordable = this.#budget.take(regarding.metadata.uid ?? '')
@@ -116,7 +116,7 @@ export class EventRecorder implements Recorder {
     } catch (error) {
       if (isNotFound(error)) this.#series.delete(series.key)
       this.#options.metrics.eventDropped('refused')
-      this.#options.log.debug({ err: error, reason: series.first.reason }, 'an event was not sent')
+      this.#options.log.debug({ err: error, reason: series.first.reason }, 'sending an event failed')
     }
   }
 
@@ -171,7 +171,7 @@ function eventName(name: string, seed: string): string {
   return `${name.slice(0, 230)}.${createHash('sha256').update(seed).digest('hex').slice(0, 16)}`
 }
 
-/** The server counts bytes; cutting characters could leave too many. */
+/** The limit of the server is in bytes, not in characters. */
 function shorten(note: string): string {
   if (Buffer.byteLength(note) <= NOTE_LIMIT) return note
   const cut = Buffer.from(note)

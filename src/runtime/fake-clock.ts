@@ -5,7 +5,7 @@ interface Timer {
   readonly callback: () => void
 }
 
-/** A clock that stands still until `advance` moves it. Timers fire in order of their time, then of their creation. */
+/** A clock that moves only by `advance`. Timers fire in the order of their time, then of their creation. */
 export class FakeClock implements Clock {
   #elapsed = 0
   #started: number
@@ -23,7 +23,7 @@ export class FakeClock implements Clock {
     return this.#elapsed
   }
 
-  /** Moves the wall clock alone, as an administrator or NTP would. */
+  /** Changes only the wall-clock time, as an administrator or NTP may do. */
   jumpWallClock(ms: number): void {
     this.#started += ms
   }
@@ -38,7 +38,7 @@ export class FakeClock implements Clock {
     return this.#timers.size
   }
 
-  /** Fires everything that falls due, also what those timers schedule within the same span. */
+  /** Fires all timers that become due, also those that they set meanwhile. */
   advance(ms: number): void {
     const until = this.#elapsed + ms
     for (let next = this.#nextDue(until); next; next = this.#nextDue(until)) {

@@ -1,24 +1,16 @@
 /**
- * Finalizers: do something before an object may go.
- *
- * Flow
- *   not being deleted, ours absent    → add ours, and only then create anything that needs cleaning up
- *   not being deleted, ours present   → active
- *   being deleted, ours present       → clean up, then remove ours
- *   being deleted, ours absent        → gone, nothing left to do
+ * Removal of a finalizer, after everything that it guards has been cleaned up.
  *
  * Guarantees
- * - `active` is answered only when the server has stored the finalizer: nothing is created that could be left behind.
- * - The finalizer is removed only after `cleanUp` has succeeded. When it throws, the error goes on to the controller,
- *   and the next reconcile cleans up again: at least once, so `cleanUp` must be idempotent.
- * - Adding and removing carry uid and resourceVersion: they never touch a namesake, never undo somebody else's change
- *   of the list, and fail with a conflict when the cache is behind.
+ * - The request carries the uid and resourceVersion of the object. It never changes another object of the same name and
+ *   never reverts a change that somebody else made to the list. If the cache is stale, it fails with a conflict.
+ * - The finalizers of other controllers stay.
  *
  * Assumptions
  * - `object` comes from the cache or the server, with uid and resourceVersion.
- * - Somebody runs this code for as long as objects with the finalizer exist: uninstall the controller last.
+ * - The controller runs for as long as objects with its finalizer exist: uninstall the controller last.
  */
-import type { CallOptions, Client } from '../kube/client.ts'
+import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type Resource } from '../kube/object.ts'
 
@@ -30,51 +22,22 @@ export interface FinalizerOptions<T extends KubeObject> {
   readonly signal?: AbortSignal
 }
 
-export type FinalizerState = 'active' | 'finalized' | 'gone'
-
-/** Takes the object one step along the flow above. */
-export async function finalize<T extends KubeObject>(
-  object: T,
-  options: FinalizerOptions<T>,
-  cleanUp: (object: T) => Promise<void>,
-): Promise<FinalizerState> {
-  if (object.metadata.deletionTimestamp === undefined) {
-    await ensureFinalizer(object, options)
-    return 'active'
-  }
-  if (!hasFinalizer(object, options.name)) return 'gone'
-  await cleanUp(object)
-  await removeFinalizer(object, options)
-  return 'finalized'
-}
-
 export function hasFinalizer(object: KubeObject, name: string): boolean {
   return object.metadata.finalizers?.includes(name) ?? false
 }
 
-/** The object with the finalizer: as it was if it had it, else as the server returned it. */
-export async function ensureFinalizer<T extends KubeObject>(object: T, options: FinalizerOptions<T>): Promise<T> {
-  if (hasFinalizer(object, options.name)) return object
-  return patchFinalizers(object, [...(object.metadata.finalizers ?? []), options.name], options)
-}
-
-/** Removes the finalizer. An object that is already gone is as good. */
-export async function removeFinalizer<T extends KubeObject>(object: T, options: FinalizerOptions<T>): Promise<void> {
-  if (!hasFinalizer(object, options.name)) return
-  const others = object.metadata.finalizers?.filter((finalizer) => finalizer !== options.name) ?? []
+/** Succeeds also if the object is already gone. */
+export async function removeFinalizer<T extends KubeObject>(
+  object: T,
+  { client, resource, name, signal }: FinalizerOptions<T>,
+): Promise<void> {
+  if (!hasFinalizer(object, name)) return
+  const finalizers = object.metadata.finalizers?.filter((finalizer) => finalizer !== name) ?? []
+  const { uid, resourceVersion } = object.metadata
+  const patch = { metadata: { uid, resourceVersion, finalizers } }
   try {
-    await patchFinalizers(object, others, options)
+    await client.patch(resource, keyOf(object), patch, signal ? { signal } : {})
   } catch (error) {
     if (!isNotFound(error)) throw error
   }
-}
-
-function patchFinalizers<T extends KubeObject>(
-  object: T,
-  finalizers: readonly string[],
-  { client, resource, signal }: FinalizerOptions<T>,
-): Promise<T> {
-  const { uid, resourceVersion } = object.metadata
-  const call: CallOptions = signal ? { signal } : {}
-  return client.patch(resource, keyOf(object), { metadata: { uid, resourceVersion, finalizers } }, call)
 }

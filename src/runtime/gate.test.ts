@@ -7,7 +7,7 @@ const call = (verb: Verb): Call => ({ verb, method: 'GET', path: '/x', stream: f
 const answer = { status: 200, headers: {}, body: '' }
 const send = async () => answer
 
-test('a closed gate lets reads and exempt calls pass and refuses every write', async () => {
+test('a closed gate passes reads and exempt calls and rejects every write', async () => {
   const gate = writeGate({ mayWrite: () => false, exempt: ({ path }) => path === '/lease' })
   for (const verb of ['get', 'list', 'watch'] as const) assert.equal(await gate(call(verb), send), answer)
   for (const verb of ['create', 'update', 'patch', 'apply', 'delete'] as const) {
@@ -16,7 +16,7 @@ test('a closed gate lets reads and exempt calls pass and refuses every write', a
   assert.equal(await gate({ ...call('update'), path: '/lease' }, send), answer)
 })
 
-test('the question is asked anew before every attempt', async () => {
+test('the gate is checked before every attempt', async () => {
   let leading = true
   const gate = writeGate({ mayWrite: () => leading, exempt: () => false })
   assert.equal(await gate(call('patch'), send), answer)

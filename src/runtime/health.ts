@@ -1,6 +1,6 @@
-/** Named checks behind `/healthz` (restart me) and `/readyz` (send me work). */
+/** The checks of `/healthz` (liveness) and `/readyz` (readiness). */
 
-/** Undefined when all is well, else what is wrong, in words. */
+/** Returns undefined if healthy, else a description of the problem. */
 export type Check = () => string | undefined
 
 export interface HealthReport {
@@ -13,7 +13,7 @@ export class Health {
   readonly #live = new Map<string, Check>()
   readonly #ready = new Map<string, Check>()
 
-  /** A failing live check asks for a restart: only for what a restart can cure. */
+  /** A failing liveness check leads to a restart: add only checks that a restart can fix. */
   addLiveCheck(name: string, check: Check): void {
     this.#live.set(name, check)
   }

@@ -1,43 +1,44 @@
 /**
- * What we want of an object, and whether what is there already says so. The comparison decides if a write is needless,
- * so it must see every change of ours and every drift, and nothing that the server or others add.
+ * The intended state of an object, and its comparison with the live object. The comparison decides whether a write can be
+ * skipped, so it must find every change of the intent and every drift of intended fields, but no defaults of the server.
+ * `additions` finds the fields that others added.
  */
 import { createHash } from 'node:crypto'
 import type { KubeObject } from '../kube/object.ts'
 import { compareQuantity, parseQuantity } from '../kube/quantity.ts'
 
-/** Carries the digest of the intent that was applied last. It tells when a field was dropped, which no comparison can. */
+/** Holds the digest of the last applied intent. It shows that a field was dropped, which a comparison cannot. */
 export const INTENT_ANNOTATION = 'commit.runtime/intent'
 
-/** The intent with its own digest written on it. */
+/** The intent with its digest as an annotation. */
 export function marked<T extends KubeObject>(intent: T): T {
   const annotations = { ...intent.metadata.annotations, [INTENT_ANNOTATION]: digest(intent) }
   return { ...intent, metadata: { ...intent.metadata, annotations } }
 }
 
 /**
- * Equal for equal content in equal order: a planner builds its objects in the same order every time, and maps that come
- * from the server are sorted. Another order costs one needless write; sorting would cost most of a comparison.
+ * Equal for equal content in equal order. Planners build objects in the same order every time, and the server sorts maps.
+ * A different order costs one needless write; sorting here would cost more than the rest of a comparison.
  */
 export function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
 }
 
 /**
- * Where `live` contradicts `intent`, as `path=value`. Empty when everything that is wanted is there.
+ * Where `live` differs from `intent`, as `path=value`. Empty if `live` has all intended values.
  *
- * - Records: every wanted member, others are ignored (defaults, fields of other managers).
- * - Lists of records: every wanted item has its match, by `name` or `uid` where items have one, else any; others are
- *   ignored (injected volumes, default tolerations), but not in lists that are one value, such as a route. Other lists are
- *   compared whole.
- * - An empty value and an absent one are the same: the server drops many of them.
- * - Quantities are compared by amount where Kubernetes has quantities: the server rewrites `1000m` as `1`.
+ * - Records: compares every intended member and ignores others (defaults, fields of other managers). Undefined members are
+ *   not intended: JSON does not have them.
+ * - Lists of records: every intended item must have a match, by `name` or `uid` if items have one, else any item. Other
+ *   items are ignored (injected volumes, default tolerations). Other lists are compared as a whole.
+ * - Empty and absent values are equal: the server drops many empty values.
+ * - Quantities are compared by amount: the server rewrites `1000m` as `1`.
  */
 export function drift(intent: unknown, live: unknown): readonly string[] {
   return driftAt({ intent, live, key: '', parent: '' })
 }
 
-/** Two values at the same place; `key` and `parent` are the last two names on the way to it. */
+/** Two values at the same path. `key` and `parent` are the last two names of the path. */
 interface Pair {
   readonly intent: unknown
   readonly live: unknown
@@ -45,15 +46,15 @@ interface Pair {
   readonly parent: string
 }
 
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
-/** Paths are put together on the way back, and only where there is something to tell: most objects have not drifted. */
+/** Paths are built on return, and only for drift: most objects have none. */
 const NONE: readonly string[] = []
 
 function driftAt(pair: Pair): readonly string[] {
   const { intent, live } = pair
   if (intent === live) return NONE
-  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(pair, intent, live)
+  if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(intent, live)
   if (isRecord(intent) && isRecord(live)) return driftOfRecord(intent, live, pair.key)
   if ((isEmpty(intent) && isEmpty(live)) || isSameQuantity(pair)) return NONE
   return [`=${live === undefined ? 'absent' : JSON.stringify(live)}`]
@@ -62,17 +63,14 @@ function driftAt(pair: Pair): readonly string[] {
 function driftOfRecord(intent: Json, live: Json, parent: string): readonly string[] {
   let found = NONE
   for (const key of Object.keys(intent)) {
+    if (intent[key] === undefined) continue
     const below = driftAt({ intent: intent[key], live: live[key], key, parent })
     if (below.length > 0) found = [...found, ...below.map((rest) => joined(key, rest))]
   }
   return found
 }
 
-/** Of Istio and the Gateway API, as their definitions have it: an item more changes what the others mean. */
-const WHOLE_LISTS: ReadonlySet<string> = new Set(['http', 'route', 'subsets', 'rules', 'backendRefs', 'parentRefs'])
-
-function driftOfList({ key }: Pair, intent: readonly unknown[], live: readonly unknown[]): readonly string[] {
-  if (WHOLE_LISTS.has(key) && live.length > intent.length) return [`=${JSON.stringify(live)}`]
+function driftOfList(intent: readonly unknown[], live: readonly unknown[]): readonly string[] {
   if (!intent.every(isRecord))
     return JSON.stringify(intent) === JSON.stringify(live) ? NONE : [`=${JSON.stringify(live)}`]
   let found = NONE
@@ -114,11 +112,11 @@ function isAmount(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
 
-function isRecord(value: unknown): value is Json {
+export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function isEmpty(value: unknown): boolean {
+export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === false || value === 0) return true
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
 }

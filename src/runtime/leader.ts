@@ -1,18 +1,19 @@
 /**
- * Leader election over a Lease: of several processes, one acts.
+ * Leader election with a Lease: of several processes, one is the leader.
  *
  * Guarantees
- * - `isLeading` is true only within `renewDeadlineMs` after a renewal was sent that the server accepted, measured on
- *   this process's monotonic clock, which also runs while the process is stopped.
- * - A contender takes over only after it has itself watched the same Lease unchanged for the whole duration that the
- *   holder announced, or after a release. It never compares its clock with a time that another process wrote.
- * - So between the last moment of one leader and the first of the next lie at least
- *   `durationMs - renewDeadlineMs`, which is the time a write already on its way has to arrive.
+ * - `isLeading` is true only within `renewDeadlineMs` after the sending of a renewal that the server accepted, measured on
+ *   this process's monotonic clock, which also advances while the process is stopped.
+ * - A candidate takes over only after it has itself observed the same Lease unchanged for the duration that the holder
+ *   announced, or after a release. It never compares its clock with a time that another process wrote.
+ * - So there are at least `durationMs - renewDeadlineMs` between two leaders. In this time, writes that are already sent
+ *   can arrive.
  *
  * Assumptions
  * - `identity` is unique to the process.
- * - Clocks run at about the same speed; what time they show does not matter.
- * - A lease is not a lock: a write delayed longer than the margin still lands. Writes must be safe by themselves.
+ * - Clocks run at about the same speed. Their absolute time does not matter.
+ * - A lease is not a lock: a write that is delayed longer than this margin still takes effect. Writes must be safe by
+ *   themselves.
  */
 import type { Client } from '../kube/client.ts'
 import { isAlreadyExists, isConflict, isNotFound } from '../kube/errors.ts'
@@ -20,18 +21,18 @@ import { keyString, type ObjectKey } from '../kube/object.ts'
 import { Lease } from '../kube/resources.ts'
 import { microTime } from '../kube/time.ts'
 import { spread } from './backoff.ts'
-import { type Clock, sleep } from './clock.ts'
+import { type Clock, pause } from './clock.ts'
 import type { Logger } from './log.ts'
 
 export interface LeaderElection {
   readonly lease: Required<ObjectKey>
-  /** Unique to this process: the default of the manager is host name and a random part. */
+  /** Unique to this process. The manager's default is the host name and a random part. */
   readonly identity: string
-  /** How long the others wait for a sign of life: whole seconds. */
+  /** How long candidates wait after the last renewal, in whole seconds. */
   readonly durationMs?: number
-  /** How long the leader goes on without a successful renewal; less than the duration. */
+  /** How long the leader acts without a successful renewal; less than the duration. */
   readonly renewDeadlineMs?: number
-  /** The pause between two renewals. */
+  /** The time between two renewals. */
   readonly retryMs?: number
 }
 
@@ -43,7 +44,7 @@ export interface LeaderDeps {
 }
 
 const JITTER = 0.2
-const LOOKS_PER_RENEWAL = 4
+const POLLS_PER_RENEWAL = 4
 
 export class LeaderElector {
   readonly #election: Required<LeaderElection>
@@ -51,10 +52,10 @@ export class LeaderElector {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #random: () => number
-  /** The Lease to build the next write on; absent when it has to be read first. */
+  /** The Lease that the next write updates; absent if it must be read first. */
   #lease: Lease | undefined
   #observedVersion: string | undefined
-  /** When another's hold on the version observed last runs out. */
+  /** When the last observed Lease of another holder expires. */
   #expiresAt = -Infinity
   #renewedAt = -Infinity
 
@@ -74,27 +75,27 @@ export class LeaderElector {
     return this.#clock.monotonic() < this.#deadline
   }
 
-  /** Resolves when this process leads, or when the signal aborts. */
+  /** Resolves when this process is the leader or the signal aborts. */
   async acquire(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (await this.attempt(signal)) return this.#log.info('leading')
-      await sleep(this.#clock, this.#untilNextAttempt(), signal)
+      if (await this.attempt(signal)) return this.#log.info('became leader')
+      await pause(this.#clock, this.#untilNextAttempt(), signal)
     }
   }
 
-  /** Renews until the lease is lost (resolves `lost`) or the signal aborts (resolves `stopped`, still leading). */
+  /** Renews the lease until it is lost (`lost`) or the signal aborts (`stopped`: this process is still the leader). */
   async hold(signal: AbortSignal): Promise<'lost' | 'stopped'> {
     while (!signal.aborted && this.isLeading) {
-      await sleep(this.#clock, this.#untilNextAttempt(), signal)
+      await pause(this.#clock, this.#untilNextAttempt(), signal)
       if (signal.aborted) break
       await this.attempt(signal)
     }
     if (this.isLeading) return 'stopped'
-    this.#log.error('the lease was lost')
+    this.#log.error('lost the lease')
     return 'lost'
   }
 
-  /** Gives the lease back, so that the next leader need not wait. Call it only when nothing writes any more. */
+  /** Releases the lease, so that the next leader does not wait. Call it only when nothing writes any more. */
   async release(): Promise<void> {
     const held = this.#lease
     if (!this.isLeading || !held) return
@@ -104,7 +105,7 @@ export class LeaderElector {
       await this.#client.update(Lease, { ...held, spec }, { timeoutMs: this.#election.retryMs })
       this.#log.info('released the lease')
     } catch (error) {
-      this.#log.warn({ err: error }, 'the lease could not be released and will expire')
+      this.#log.warn({ err: error }, 'releasing the lease failed: it will expire')
     }
   }
 
@@ -112,7 +113,7 @@ export class LeaderElector {
     return this.#renewedAt + this.#election.renewDeadlineMs
   }
 
-  /** One try to create, take or renew: whether this process leads after it. What fails is tried again, never thrown. */
+  /** Tries once to create, acquire or renew the lease. Returns whether this process is the leader. Never throws. */
   async attempt(signal: AbortSignal): Promise<boolean> {
     const sentAt = this.#clock.monotonic()
     const { deadline, cancel } = this.#attemptDeadline(signal)
@@ -125,14 +126,14 @@ export class LeaderElector {
     } catch (error) {
       this.#lease = undefined
       const usual = isConflict(error) || isAlreadyExists(error) || signal.aborted
-      this.#log[usual ? 'debug' : 'warn']({ err: error }, 'the lease could not be read or written')
+      this.#log[usual ? 'debug' : 'warn']({ err: error }, 'reading or writing the lease failed')
       return this.isLeading
     } finally {
       cancel()
     }
   }
 
-  /** Somebody else holds it: at once we do not, and the next attempt looks again. */
+  /** Another process holds the lease. The next attempt reads it again. */
   #standBy(): false {
     this.#renewedAt = -Infinity
     this.#lease = undefined
@@ -182,17 +183,17 @@ export class LeaderElector {
   }
 
   /**
-   * A contender looks more often than the leader renews, since it counts from when it saw a renewal, not from when that
-   * was sent; and it looks at the very moment when the hold of the other runs out.
+   * A candidate polls more often than the leader renews, because it counts from when it observed a renewal, not from when
+   * that was sent. It also polls at the time when the lease of the holder expires.
    */
   #untilNextAttempt(): number {
     const regular = spread(this.#election.retryMs, JITTER, this.#random())
     if (this.isLeading) return regular
     const expiry = this.#expiresAt - this.#clock.monotonic()
-    return Math.min(regular / LOOKS_PER_RENEWAL, expiry > 0 ? expiry : Infinity)
+    return Math.min(regular / POLLS_PER_RENEWAL, expiry > 0 ? expiry : Infinity)
   }
 
-  /** While leading, an attempt ends with the leadership, so that its loss is noticed on time; half of that else. */
+  /** An attempt of the leader ends at its deadline, so that the loss is noticed in time; that of a candidate after half of it. */
   #attemptDeadline(signal: AbortSignal): { deadline: AbortSignal; cancel: () => void } {
     const controller = new AbortController()
     const abort = (): void => controller.abort(new Error('the attempt took too long'))

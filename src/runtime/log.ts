@@ -1,4 +1,4 @@
-/** JSON logs, one object per line, by pino. Fields that everybody filters by have one name each: see `ReconcileFields`. */
+/** JSON logs, one object per line, by pino. `ReconcileFields` are the fields to filter by. */
 import { type DestinationStream, type Level, type Logger as PinoLogger, pino } from 'pino'
 
 export type Logger = PinoLogger
@@ -6,11 +6,11 @@ export type LogLevel = Level | 'silent'
 
 export interface LoggerOptions {
   readonly level?: LogLevel
-  /** Where the lines go: standard output unless told otherwise. */
+  /** Default: standard output. */
   readonly destination?: DestinationStream
 }
 
-/** What every line written during a reconcile carries. */
+/** The fields of every line of a reconcile. */
 export interface ReconcileFields {
   readonly controller: string
   readonly namespace?: string

@@ -1,12 +1,12 @@
 /**
- * The life of an operator process: caches, election, controllers, servers; started in that order, stopped in reverse.
+ * Runs an operator process: server, caches, leader election, controllers. Started in that order, stopped in reverse.
  *
  * Guarantees
- * - Controllers run only after every cache has synced and, where there is an election, only while this process leads.
- * - Every write through `client` passes the gate: without the lead it is refused (see `gate.ts`).
- * - When the lead is lost, all reconciles are aborted at once and `run` rejects: the process should exit and begin
- *   again as a contender. When the signal aborts, `run` resolves within `shutdownMs` plus a few seconds.
- * - The lease is released only when certainly nothing writes any more; otherwise it is left to expire.
+ * - Controllers run only after all caches have synced and, with leader election, only while this process is the leader.
+ * - Every write through `client` passes the gate, which rejects it unless this process is the leader (see `gate.ts`).
+ * - When leadership is lost, all reconciles are aborted at once and `run` rejects: the process should exit and restart as
+ *   a candidate. When the signal aborts, `run` resolves within `shutdownMs` plus a few seconds.
+ * - The lease is released only if nothing writes any more; otherwise it expires.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -14,6 +14,7 @@ import type { Client } from '../kube/client.ts'
 import type { Call, Interceptor } from '../kube/interceptor.ts'
 import { ControllerBuilder } from './builder.ts'
 import { Caches } from './caches.ts'
+import { type BackoffPolicy, defaultBackoff } from './backoff.ts'
 import { type Clock, systemClock, within } from './clock.ts'
 import type { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
@@ -28,21 +29,26 @@ import { WorkQueue } from './workqueue.ts'
 import { WriteLog } from './write-log.ts'
 
 export interface ManagerOptions {
-  /** The name of the program: who reports events. */
+  /** The name of the program, as the reporting controller of events. */
   readonly name: string
-  /** Builds the client. The manager brings interceptors that must be in it: metrics, and the gate for writes. */
+  /**
+   * Builds a client with the manager's interceptors: metrics, and the gate for writes. Called a second time for the lease,
+   * which has its own connections and retry budget, so that other calls cannot delay a renewal.
+   */
   readonly connect: (interceptors: Interceptor[]) => Client
   readonly log: Logger
-  /** Without it this process always leads. */
+  /** Default: no election; this process is always the leader. */
   readonly leaderElection?: Omit<LeaderElection, 'identity'> & { readonly identity?: string }
-  /** Where to serve `/healthz`, `/readyz` and `/metrics`; without it nothing listens. */
+  /** Serves `/healthz`, `/readyz` and `/metrics`. Default: no server. */
   readonly server?: { readonly port: number; readonly host?: string }
-  /** How long running reconciles may take to finish at shutdown. */
+  /** Time for running reconciles to finish at shutdown. */
   readonly shutdownMs?: number
+  /** The backoff of failed keys. */
+  readonly backoff?: BackoffPolicy
   readonly clock?: Clock
 }
 
-/** How long the last events may take to be sent. */
+/** Time to send the last events at shutdown. */
 const FLUSH_MS = 1_000
 
 export class Manager {
@@ -55,8 +61,10 @@ export class Manager {
   readonly clock: Clock
   readonly log: Logger
   readonly #shutdownMs: number
+  readonly #backoff: BackoffPolicy
   readonly #server: ManagerOptions['server']
   readonly #elector: LeaderElector | undefined
+  readonly #leaseClient: Client | undefined
   readonly #controllers: Controller[] = []
   readonly #queues = new Map<string, WorkQueue>()
 
@@ -65,34 +73,39 @@ export class Manager {
     this.clock = clock
     this.log = log
     this.#shutdownMs = options.shutdownMs ?? 20_000
+    this.#backoff = options.backoff ?? defaultBackoff
     this.#server = options.server
     this.identity = leaderElection?.identity ?? `${hostname()}_${randomUUID()}`
     this.metrics = new RuntimeMetrics(clock)
-    this.client = connect([this.#gate(leaderElection), this.metrics.interceptor])
-    this.caches = new Caches({ client: this.client, log, metrics: this.metrics })
+    const interceptors = () => [this.#gate(leaderElection), this.metrics.interceptor]
+    this.client = connect(interceptors())
+    this.#leaseClient = leaderElection && connect(interceptors())
+    this.caches = new Caches({ client: this.client, log, metrics: this.metrics, clock })
     const { client, metrics, identity } = this
     this.recorder = new EventRecorder({ client, clock, log, metrics, controller: name, instance: identity })
-    this.#elector = leaderElection && new LeaderElector({ ...leaderElection, identity }, { client, clock, log })
+    this.#elector =
+      leaderElection &&
+      new LeaderElector({ ...leaderElection, identity }, { client: this.#leaseClient ?? client, clock, log })
     this.#registerGauges()
     this.#registerChecks()
   }
 
-  /** Whether this process may act now: always, if there is no election. */
+  /** Whether this process is the leader. Always true without leader election. */
   get isLeading(): boolean {
     return this.#elector?.isLeading ?? true
   }
 
-  /** Begins a controller; `reconcile` at the end of the chain completes it. */
+  /** Starts the definition of a controller; `reconcile` at the end of the chain completes it. */
   controller(name: string): ControllerBuilder {
     const { client, caches, clock, log, metrics } = this
-    if (this.#queues.has(name)) throw new Error(`there is a controller ${name} already`)
-    const queue = new WorkQueue({ clock })
+    if (this.#queues.has(name)) throw new Error(`controller ${name} already exists`)
+    const queue = new WorkQueue({ clock, backoff: this.#backoff })
     this.#queues.set(name, queue)
     const deps = { name, queue, client, caches, clock, log, metrics, writes: new WriteLog(caches, clock) }
     return new ControllerBuilder(deps, (controller) => this.#controllers.push(controller))
   }
 
-  /** Runs until the signal aborts (resolves), or the lead is lost or a cache cannot go on (rejects). */
+  /** Resolves after the signal aborts. Rejects if leadership is lost or a cache fails. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = new AbortController()
     const onAbort = (): void => stop.abort()
@@ -102,9 +115,9 @@ export class Manager {
     const closeServer = await this.#listen()
     try {
       const { synced, ended } = this.caches.start(caches.signal)
-      // A watch heals itself, so an end before we ask for it is a defect: stop in order, then say so.
+      // A watch never ends by itself, so an early end is a defect: shut down in order, then throw it.
       const failure = ended.then(() => undefined).catch((error: unknown) => (stop.abort(), { error }))
-      await this.#act(synced, stop.signal)
+      await this.#runControllers(synced, stop.signal)
       caches.abort()
       const failed = await failure
       if (failed) throw failed.error
@@ -112,11 +125,11 @@ export class Manager {
       caches.abort()
       signal.removeEventListener('abort', onAbort)
       await closeServer()
-      await this.client.close()
+      await Promise.all([this.client.close(), this.#leaseClient?.close()])
     }
   }
 
-  async #act(synced: Promise<void>, signal: AbortSignal): Promise<void> {
+  async #runControllers(synced: Promise<void>, signal: AbortSignal): Promise<void> {
     await Promise.race([synced, aborted(signal)])
     if (!signal.aborted) await this.#elector?.acquire(signal)
     if (!signal.aborted) await this.#lead(signal)
@@ -125,9 +138,9 @@ export class Manager {
   async #listen(): Promise<() => Promise<void>> {
     const { health, metrics } = this
     const server = this.#server && (await serve({ ...this.#server, health, metrics }))
-    const endLoopWatch = metrics.watchEventLoop()
+    const stopLoopMonitor = metrics.monitorEventLoop()
     return async () => {
-      endLoopWatch()
+      stopLoopMonitor()
       await server?.close()
     }
   }
@@ -138,15 +151,15 @@ export class Manager {
     const renewing = new AbortController()
     const holding = this.#elector?.hold(renewing.signal)
     const end = await Promise.race([holding ?? new Promise<never>(() => undefined), aborted(signal)])
-    if (end === 'lost') return this.#surrender()
+    if (end === 'lost') return this.#abortControllers()
     const finished = await this.#stopControllers()
     renewing.abort()
     await holding
     if (finished) await this.#elector?.release()
   }
 
-  async #surrender(): Promise<never> {
-    const lost = new RuntimeError('NotLeading', 'the lease was lost')
+  async #abortControllers(): Promise<never> {
+    const lost = new RuntimeError('NotLeading', 'lost the lease')
     for (const controller of this.#controllers) controller.abort(lost)
     await Promise.all(this.#controllers.map((controller) => controller.stop(0)))
     throw lost

@@ -1,12 +1,12 @@
 /**
- * What the runtime counts and measures, for Prometheus. Each instance has its own registry, so two managers in one
- * process, or two tests, never share numbers. No label carries an object's name: the series stay few.
+ * The metrics of the runtime, for Prometheus. Each instance has its own registry, so that two managers in one process, or
+ * two tests, share nothing. No label has the name of an object, so the number of series stays small.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Interceptor } from '../kube/interceptor.ts'
 import { type Clock, systemClock } from './clock.ts'
-import type { Verdict } from './errors.ts'
+import type { Classification } from './errors.ts'
 
 const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const QUANTILES = [50, 99, 99.9]
@@ -52,7 +52,7 @@ export class RuntimeMetrics {
     this.#clock = clock
   }
 
-  /** Counts and times every call; install it in the client. */
+  /** Counts and times every call. Install it in the client. */
   readonly interceptor: Interceptor = async (call, next) => {
     const labels = { verb: call.verb, kind: call.resource?.kind ?? 'none' }
     const started = this.#clock.monotonic()
@@ -78,8 +78,8 @@ export class RuntimeMetrics {
     this.#reconciles.observe({ controller, outcome }, ms / 1000)
   }
 
-  failed(controller: string, verdict: Verdict): void {
-    this.#errors.inc({ controller, class: verdict.class, code: verdict.code })
+  failed(controller: string, { class: errorClass, code }: Classification): void {
+    this.#errors.inc({ controller, class: errorClass, code })
   }
 
   mappingFailed(controller: string, kind: string): void {
@@ -98,7 +98,7 @@ export class RuntimeMetrics {
     this.#writes.inc({ kind, action })
   }
 
-  /** A number that is read when Prometheus asks for it. */
+  /** Registers a gauge whose values are read at each scrape. */
   gauge<L extends string>(
     { name, help, labelNames }: { readonly name: string; readonly help: string; readonly labelNames: readonly L[] },
     read: () => Iterable<readonly [Record<L, string>, number]>,
@@ -115,8 +115,8 @@ export class RuntimeMetrics {
     })
   }
 
-  /** Watches how late timers fire, a sign of work that hogs the thread. The returned function ends it. */
-  watchEventLoop(): () => void {
+  /** Measures the delay of timers, which shows work that blocks the thread. The returned function stops it. */
+  monitorEventLoop(): () => void {
     const delay = monitorEventLoopDelay({ resolution: 10 })
     delay.enable()
     const help = 'Delay of the event loop since the last scrape'

@@ -1,48 +1,63 @@
 /**
- * Follows a kind that the cluster may not have: a custom resource of somebody else's product. While it is missing its
- * cache is empty and counts as synced; when it comes, it is watched; when it goes, the cache is emptied.
+ * Watches a kind that the cluster may not serve, such as a custom resource of another product. While the kind is missing,
+ * its cache is empty and counts as synced. When the kind appears, it is watched; when it disappears, the cache is emptied.
  *
- * The server's own list of what it serves is asked, on a slow clock: everybody may read it, also where the definitions
- * of custom resources may not be. Only a clear answer counts; a server that cannot say leaves things as they are.
+ * Discovery is polled, because every client may read it, also without permission to read CRDs. A kind counts as missing
+ * only if discovery says so twice. A 404 of a watch or of one replica of the API server, or a failed request, changes
+ * nothing.
  */
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
 import { apiVersionOf, type KubeObject, type Resource } from '../kube/object.ts'
-import { sleep } from '../kube/sleep.ts'
 import { watch, type WatchOptions, type WatchState } from '../kube/watch.ts'
 import type { Cache } from './cache.ts'
+import { type Clock, pause } from './clock.ts'
 import type { Logger } from './log.ts'
 
 export interface OptionalKindDeps<T extends KubeObject> {
   readonly client: Client
   readonly log: Logger
+  readonly clock: Clock
   readonly watch: Omit<WatchOptions<T>, 'transform'>
-  /** How often a missing kind is asked for. */
+  /** Interval at which discovery is polled for a missing kind. */
   readonly pollMs?: number
 }
 
 const POLL_MS = 30_000
-/** A server that cannot answer is asked again sooner: nobody can start before it has. */
+/** Retry interval after a failed request: the manager cannot start without an answer. */
 const RETRY_MS = 1_000
+/** Time between the two answers that a kind is missing. */
+const CONFIRM_MS = 1_000
 
 export async function followWhileServed<T extends KubeObject>(
   cache: Cache<T>,
   deps: OptionalKindDeps<T>,
 ): Promise<void> {
-  const { log, pollMs = POLL_MS } = deps
+  const { log, clock, pollMs = POLL_MS } = deps
   const { signal } = deps.watch
   const { kind } = cache.resource
   while (!signal.aborted) {
-    const served = await isServed(cache.resource, deps)
+    const served = cache.isServed ? await isServedConfirmed(cache.resource, deps) : await isServed(cache.resource, deps)
     if (served === true) {
       log.info({ kind }, 'the cluster serves an optional kind')
       await followUntilGone(cache, deps)
     } else if (served === false) cache.empty()
-    await sleep(served === undefined ? RETRY_MS : pollMs, signal).catch(() => undefined)
+    await pause(clock, served === undefined ? RETRY_MS : pollMs, signal)
   }
 }
 
-/** Undefined if the server could not say. */
+/** False only if discovery has said twice that the kind is missing. */
+async function isServedConfirmed<T extends KubeObject>(
+  resource: Resource<T>,
+  deps: OptionalKindDeps<T>,
+): Promise<boolean | undefined> {
+  const first = await isServed(resource, deps)
+  if (first !== false) return first
+  await pause(deps.clock, Math.min(deps.pollMs ?? CONFIRM_MS, CONFIRM_MS), deps.watch.signal)
+  return isServed(resource, deps)
+}
+
+/** Undefined if the request failed. */
 async function isServed<T extends KubeObject>(
   resource: Resource<T>,
   { client, log, watch: { signal } }: OptionalKindDeps<T>,
@@ -55,18 +70,25 @@ async function isServed<T extends KubeObject>(
     return list.resources?.some(({ name }) => name === resource.plural) ?? false
   } catch (error) {
     if (isNotFound(error)) return false
-    if (!signal.aborted) log.warn({ err: error, kind: resource.kind }, 'the server cannot say whether it has a kind')
+    if (!signal.aborted) log.warn({ err: error, kind: resource.kind }, 'discovery of an optional kind failed')
     return undefined
   }
 }
 
-/** Ends when the server has denied knowing the kind; then the cache is empty. */
+/** Watches the kind until discovery confirms that it is gone, then empties the cache. */
 async function followUntilGone<T extends KubeObject>(cache: Cache<T>, deps: OptionalKindDeps<T>): Promise<void> {
   const { client, log } = deps
   const { signal, onState, ...selection } = deps.watch
   const gone = new AbortController()
+  let isAsking = false
+  const confirm = async (): Promise<void> => {
+    if (isAsking) return
+    isAsking = true
+    if ((await isServedConfirmed(cache.resource, deps)) === false) gone.abort()
+    isAsking = false
+  }
   const note = (state: WatchState): void => {
-    if (state.phase === 'waiting' && isNotFound(state.error)) gone.abort()
+    if (state.phase === 'waiting' && isNotFound(state.error)) void confirm()
     else onState?.(state)
   }
   const until = AbortSignal.any([signal, gone.signal])
@@ -74,6 +96,6 @@ async function followUntilGone<T extends KubeObject>(cache: Cache<T>, deps: Opti
     watch(client, cache.resource, { ...selection, signal: until, transform, onState: note }),
   )
   if (signal.aborted) return
-  log.info({ kind: cache.resource.kind }, 'the cluster serves an optional kind no longer')
+  log.info({ kind: cache.resource.kind }, 'the cluster no longer serves an optional kind')
   cache.empty()
 }

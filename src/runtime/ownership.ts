@@ -1,19 +1,24 @@
-/** Who controls an object: the one owner reference with `controller: true`, told apart by uid. */
-import type { KubeObject, OwnerReference } from '../kube/object.ts'
+/**
+ * Who controls an object: the one owner reference with `controller: true`, by uid. An owner is cluster-scoped or in the
+ * namespace of its child: a reference to another namespace is forged or a mistake, and the garbage collector ignores it.
+ */
+import { controllerOf, type KubeObject, type OwnerReference } from '../kube/object.ts'
 import type { Caches } from './caches.ts'
 
 export function controllerReference(owner: KubeObject): OwnerReference {
   const { apiVersion, kind, metadata } = owner
-  if (metadata.uid === undefined) throw new Error(`${kind} ${metadata.name} has no uid: only a stored object can own`)
+  if (metadata.uid === undefined)
+    throw new Error(`${kind} ${metadata.name} has no uid: only a stored object can be an owner`)
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, controller: true, blockOwnerDeletion: true }
 }
 
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
-  const { uid } = owner.metadata
+  const { uid, namespace } = owner.metadata
+  if (namespace !== undefined && object.metadata.namespace !== namespace) return false
   return object.metadata.ownerReferences?.some((reference) => reference.controller && reference.uid === uid) ?? false
 }
 
-/** The object in the owner's namespace, where it must be: nothing is ever written across namespaces. */
+/** The object in the namespace of its owner. Throws if it names another: nothing is written across namespaces. */
 export function beside<T extends KubeObject>(object: T, owner: KubeObject): T {
   const namespace = object.metadata.namespace ?? owner.metadata.namespace
   if (owner.metadata.namespace !== undefined && namespace !== owner.metadata.namespace) {
@@ -22,21 +27,25 @@ export function beside<T extends KubeObject>(object: T, owner: KubeObject): T {
   return namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-/** The object as a child: beside its owner and controlled by it. */
+/** The object as a child: in the namespace of its owner and controlled by it. */
 export function controlled<T extends KubeObject>(object: T, owner: KubeObject): T {
   const child = beside(object, owner)
   return { ...child, metadata: { ...child.metadata, ownerReferences: [controllerReference(owner)] } }
 }
 
+const REPLICA_SET = { apiVersion: 'apps/v1', kind: 'ReplicaSet' }
 const TEMPLATE_HASH_LABEL = 'pod-template-hash'
 
 /**
- * The Deployment that a pod came from, by the name of the ReplicaSet between them, `{deployment}-{hash of the template}`:
- * ReplicaSets need not be cached for it. Whether the Deployment really selects the pod is left to `isSelectedBy`.
+ * The Deployment of a pod, by the name of its ReplicaSet, `{deployment}-{template hash}`, so that ReplicaSets need not be
+ * cached. `isSelectedBy` tells whether the Deployment really selects the pod.
  */
 export function deploymentOf(object: KubeObject): Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'> | undefined {
   const { labels, ownerReferences } = object.metadata
-  const replicaSet = ownerReferences?.find(({ controller, kind }) => controller && kind === 'ReplicaSet')
+  const replicaSet = ownerReferences?.find(
+    ({ controller, kind, apiVersion }) =>
+      controller && kind === REPLICA_SET.kind && apiVersion === REPLICA_SET.apiVersion,
+  )
   const suffix = `-${labels?.[TEMPLATE_HASH_LABEL] ?? ''}`
   if (!replicaSet || suffix === '-' || !replicaSet.name.endsWith(suffix)) return undefined
   return { apiVersion: replicaSet.apiVersion, kind: 'Deployment', name: replicaSet.name.slice(0, -suffix.length) }
@@ -48,10 +57,10 @@ export function isSelectedBy(object: KubeObject, parent: KubeObject): boolean {
   return wanted.length > 0 && wanted.every(([key, value]) => object.metadata.labels?.[key] === value)
 }
 
-/** Controlled by the owner, or by a child that the owner controls, as the pods of a Job or a Deployment are. */
+/** Controlled by the owner, or by a child of the owner, such as the pods of a Job or a Deployment. */
 export function isDescendant(object: KubeObject, owner: KubeObject, caches: Pick<Caches, 'find'>): boolean {
   if (isControlledBy(object, owner)) return true
-  const controller = object.metadata.ownerReferences?.find((reference) => reference.controller)
+  const controller = controllerOf(object)
   if (!controller) return false
   const { namespace } = object.metadata
   const deployment = deploymentOf(object)

@@ -1,11 +1,12 @@
-/** One small HTTP server for the three pages that a cluster asks an operator for. */
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** The HTTP server for health checks and metrics. */
+import { createServer } from 'node:http'
+import { type Answer, answerRequests, closeServer, HTTP_LIMITS, pathOf } from '../net/http-server.ts'
+import { listen } from '../net/listening.ts'
 import type { Health, HealthReport } from './health.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 
 export interface ServerOptions {
-  /** 0 takes any free port: see `port` of the result. */
+  /** 0 chooses a free port: see `port` of the result. */
   readonly port: number
   readonly host?: string
   readonly health: Health
@@ -17,56 +18,31 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-interface Answer {
-  readonly status: number
-  readonly type?: string
-  readonly body: string
-}
-
 export async function serve(options: ServerOptions): Promise<RunningServer> {
-  const server = createServer((request, response) => {
-    void answer(options, request.url ?? '/').then(({ status, type = 'text/plain; charset=utf-8', body }) => {
-      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
-    })
-  })
-  await listening(server, options)
-  return { port: (server.address() as AddressInfo).port, close: () => closed(server) }
-}
-
-async function answer({ health, metrics }: ServerOptions, url: string): Promise<Answer> {
-  try {
-    switch (new URL(url, 'http://localhost').pathname) {
+  const { health, metrics } = options
+  const metricsPage = shareCalls(() => metrics.registry.metrics())
+  const server = createServer(HTTP_LIMITS)
+  answerRequests(server, async (request): Promise<Answer> => {
+    switch (pathOf(request)) {
       case '/healthz':
         return page(health.live())
       case '/readyz':
         return page(health.ready())
       case '/metrics':
-        return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() }
+        return { status: 200, type: metrics.registry.contentType, body: await metricsPage() }
       default:
         return { status: 404, body: 'not found\n' }
     }
-  } catch (error) {
-    return { status: 500, body: `${String(error)}\n` }
-  }
+  })
+  return { port: await listen(server, options), close: () => closeServer(server) }
+}
+
+/** Concurrent calls share one result: a hundred concurrent scrapes cost as much as one. */
+function shareCalls<T>(make: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => (running ??= make().finally(() => (running = undefined)))
 }
 
 function page({ ok, lines }: HealthReport): Answer {
   return { status: ok ? 200 : 503, body: `${[...lines, ok ? 'ok' : 'not ok'].join('\n')}\n` }
-}
-
-function listening(server: Server, { port, host }: ServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-}
-
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { type Condition, mergePatch, stamped, withCondition } from './status.ts'
+import { type Condition, mergePatch, stamped } from './status.ts'
 
 const ready = (status: Condition['status'], lastTransitionTime?: string): Condition => ({
   type: 'Ready',
@@ -11,27 +11,34 @@ const ready = (status: Condition['status'], lastTransitionTime?: string): Condit
   ...(lastTransitionTime !== undefined && { lastTransitionTime }),
 })
 
-test('a condition keeps its time while its status stays, whatever its message says', () => {
+test('a condition keeps its time while its status does not change, whatever its message', () => {
   const before = { conditions: [ready('True', 'yesterday')] }
   const after = stamped({ conditions: [{ ...ready('True'), message: 'new words' }] }, before, 'today')
   assert.equal(after.conditions[0]?.lastTransitionTime, 'yesterday')
 })
 
-test('a condition that is new or has turned gets the time of now', () => {
+test('property: the time of a condition depends on its type and status alone', () => {
+  const words = fc.record({ reason: fc.string(), message: fc.string(), observedGeneration: fc.nat() })
+  fc.assert(
+    fc.property(words, words, fc.constantFrom('True', 'False'), (one, other, status) => {
+      const before = { conditions: [{ ...ready('True', 'yesterday'), ...one }] }
+      const { conditions } = stamped({ conditions: [{ ...ready(status), ...other }] }, before, 'today')
+      assert.equal(conditions[0]?.lastTransitionTime, status === 'True' ? 'yesterday' : 'today')
+    }),
+  )
+})
+
+test('a condition that is new or has changed gets the current time', () => {
   const before = { conditions: [ready('False', 'yesterday')] }
   assert.equal(stamped({ conditions: [ready('True')] }, before, 'today').conditions[0]?.lastTransitionTime, 'today')
   assert.equal(stamped({ conditions: [ready('True')] }, undefined, 'today').conditions[0]?.lastTransitionTime, 'today')
 })
 
-test('a status without conditions is left as it is', () => {
+test('a status without conditions stays unchanged', () => {
   assert.deepEqual(stamped({ phase: 'Running' }, undefined, 'today'), { phase: 'Running' })
 })
 
-test('a condition takes the place of another of its type', () => {
-  assert.deepEqual(withCondition({ conditions: [ready('True')] }, ready('False')), { conditions: [ready('False')] })
-})
-
-test('a merge patch says what changed and what went', () => {
+test('a merge patch has changed and removed fields', () => {
   assert.deepEqual(mergePatch({ a: 1, b: { c: 1, d: 2 }, e: [1] }, { a: 1, b: { c: 3 }, e: [1, 2] }), {
     b: { c: 3, d: null },
     e: [1, 2],
@@ -63,7 +70,7 @@ const statuses = fc.dictionary(
   ),
 )
 
-test('property: the patch leads exactly there, and there is none when already there', () => {
+test('property: the patch leads exactly to the target, and is undefined if nothing changes', () => {
   fc.assert(
     fc.property(statuses, statuses, (from, to) => {
       const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

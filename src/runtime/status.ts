@@ -1,4 +1,4 @@
-/** How a status is written: only what changed, with the times of its conditions filled in. */
+/** How a status is written: as a patch of what changed, with the transition times of its conditions. */
 import { isDeepStrictEqual } from 'node:util'
 
 export interface Condition {
@@ -7,7 +7,7 @@ export interface Condition {
   readonly reason: string
   readonly message: string
   readonly observedGeneration?: number
-  /** Filled in by `stamped`; planners leave it out. */
+  /** Set by `stamped`; planners omit it. */
   readonly lastTransitionTime?: string
 }
 
@@ -15,7 +15,7 @@ interface HasConditions {
   readonly conditions?: readonly Condition[]
 }
 
-/** The status with a `lastTransitionTime` on every condition: the old one while its status stays the same, else `now`. */
+/** Sets `lastTransitionTime` of every condition: the old time if its status has not changed, else `now`. */
 export function stamped<S>(status: S, previous: unknown, now: string): S {
   const { conditions } = status as HasConditions
   if (!Array.isArray(conditions)) return status
@@ -28,15 +28,9 @@ export function stamped<S>(status: S, previous: unknown, now: string): S {
   return { ...status, conditions: conditions.map(stamp) }
 }
 
-/** The status with this condition in place of any other of its type. */
-export function withCondition<S>(status: S, condition: Condition): S {
-  const others = (status as HasConditions).conditions?.filter(({ type }) => type !== condition.type) ?? []
-  return { ...status, conditions: [...others, condition] }
-}
-
 /**
- * The merge patch that turns one plain JSON value into another, or undefined when there is nothing to change. Lists are
- * replaced whole; null and absent are the same, as the format has it.
+ * The merge patch from one plain JSON value to another, or undefined if nothing changes. Lists are replaced as a whole.
+ * Null and absent are equal, as in the format.
  */
 export function mergePatch(from: unknown, to: unknown): unknown {
   if (isDeepStrictEqual(from, to)) return undefined

@@ -1,20 +1,20 @@
 /**
- * The objects of one kind, by uid and by name, and the rules by which a new sighting may change them. Pure
- * bookkeeping: `Cache` feeds it and tells the world.
+ * The objects of one kind by uid, by name and by index, and the rules for updates. It has no I/O: `Cache` feeds it and
+ * notifies listeners.
  */
 import { keyOf, keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
 import { isOlder } from '../kube/resource-version.ts'
 
-export type Change<T> =
+export type ObjectChange<T> =
   | { readonly type: 'add'; readonly object: T }
   | { readonly type: 'update'; readonly object: T; readonly previous: T }
   | { readonly type: 'delete'; readonly object: T }
 
-/** The values under which an object is found again; none means that it is not in this index. */
+/** The index values of an object; none if it is not in the index. */
 export type IndexFunction<T> = (object: T) => readonly string[]
 
-/** How many names of what has gone are remembered. */
-const REMEMBERED = 10_000
+/** The number of deleted names that are remembered. */
+const MAX_DELETED_NAMES = 10_000
 
 export class Store<T extends KubeObject> {
   readonly #objects = new Map<string, T>()
@@ -39,7 +39,7 @@ export class Store<T extends KubeObject> {
     return uid === undefined ? undefined : this.#objects.get(uid)
   }
 
-  /** Whether something of this name was here and went, not too long ago. */
+  /** Whether an object of this name was deleted recently. */
   hasGone(key: ObjectKey): boolean {
     return this.#gone.has(keyString(key))
   }
@@ -50,12 +50,12 @@ export class Store<T extends KubeObject> {
 
   byIndex(name: string, value: string): T[] {
     const index = this.#indexes.get(name)
-    if (!index) throw new Error(`there is no index ${name}; declare it where the cache is created`)
+    if (!index) throw new Error(`there is no index ${name}: declare it where the cache is created`)
     return index.find(value).map((uid) => this.#objects.get(uid) as T)
   }
 
-  /** Takes in one sighting. An older one than is known changes nothing; another uid under the name replaces by delete and add. */
-  put(object: T): Change<T>[] {
+  /** Adds or updates an object. Ignores older versions. A new uid under a known name is a delete, then an add. */
+  put(object: T): ObjectChange<T>[] {
     const previous = this.#objects.get(uidOf(object))
     if (previous) return isNewer(object, previous) ? [this.#update(object, previous)] : []
     const namesake = this.byKey(keyOf(object))
@@ -63,24 +63,24 @@ export class Store<T extends KubeObject> {
     return isNewer(object, namesake) ? [this.#remove(namesake), this.#add(object)] : []
   }
 
-  /** Removes the very object that was deleted: a namesake with another uid stays. */
-  delete(object: T): Change<T>[] {
+  /** Removes the object by uid: another object of the same name stays. */
+  delete(object: T): ObjectChange<T>[] {
     const known = this.#objects.get(uidOf(object))
     return known ? [this.#remove(known)] : []
   }
 
-  /** Makes the store equal to a list. Deletions come first, so that a name that changed hands is deleted, then added. */
-  replace(items: readonly T[]): Change<T>[] {
+  /** Makes the store equal to a list. Deletions come first, so that a recreated object is a delete, then an add. */
+  replace(items: readonly T[]): ObjectChange<T>[] {
     const listed = new Set(items.map(uidOf))
     const gone = this.all().filter((known) => !listed.has(uidOf(known)))
     return [...gone.map((object) => this.#remove(object)), ...items.flatMap((item) => this.put(item))]
   }
 
-  clear(): Change<T>[] {
+  clear(): ObjectChange<T>[] {
     return this.all().map((object) => this.#remove(object))
   }
 
-  #add(object: T): Change<T> {
+  #add(object: T): ObjectChange<T> {
     const uid = uidOf(object)
     const name = keyString(keyOf(object))
     this.#objects.set(uid, object)
@@ -90,14 +90,14 @@ export class Store<T extends KubeObject> {
     return { type: 'add', object }
   }
 
-  #update(object: T, previous: T): Change<T> {
+  #update(object: T, previous: T): ObjectChange<T> {
     const uid = uidOf(object)
     this.#objects.set(uid, object)
     for (const index of this.#indexes.values()) index.move(uid, previous, object)
     return { type: 'update', object, previous }
   }
 
-  #remove(object: T): Change<T> {
+  #remove(object: T): ObjectChange<T> {
     const uid = uidOf(object)
     const name = keyString(keyOf(object))
     this.#objects.delete(uid)
@@ -110,11 +110,11 @@ export class Store<T extends KubeObject> {
   #remember(name: string): void {
     this.#gone.add(name)
     const [oldest] = this.#gone
-    if (oldest !== undefined && this.#gone.size > REMEMBERED) this.#gone.delete(oldest)
+    if (oldest !== undefined && this.#gone.size > MAX_DELETED_NAMES) this.#gone.delete(oldest)
   }
 }
 
-/** Index value → uids. A function that throws leaves the object out of this index, never out of the store. */
+/** Index value → uids. If the function throws, the object is missing in this index only, not in the store. */
 class Index<T> {
   readonly #values: IndexFunction<T>
   readonly #uids = new Map<string, Set<string>>()
@@ -128,24 +128,37 @@ class Index<T> {
   }
 
   insert(uid: string, object: T): void {
-    for (const value of this.#valuesOf(object)) {
+    this.#add(uid, this.#valuesOf(object))
+  }
+
+  withdraw(uid: string, object: T): void {
+    this.#remove(uid, this.#valuesOf(object))
+  }
+
+  #add(uid: string, values: readonly string[]): void {
+    for (const value of values) {
       const uids = this.#uids.get(value)
       if (uids) uids.add(uid)
       else this.#uids.set(value, new Set([uid]))
     }
   }
 
-  withdraw(uid: string, object: T): void {
-    for (const value of this.#valuesOf(object)) {
+  #remove(uid: string, values: readonly string[]): void {
+    for (const value of values) {
       const uids = this.#uids.get(value)
       uids?.delete(uid)
       if (uids?.size === 0) this.#uids.delete(value)
     }
   }
 
+  /** An object keeps its position under values that have not changed, so that the order of results is stable. */
   move(uid: string, previous: T, object: T): void {
-    this.withdraw(uid, previous)
-    this.insert(uid, object)
+    const [before, after] = [this.#valuesOf(previous), this.#valuesOf(object)]
+    this.#remove(
+      uid,
+      before.filter((value) => !after.includes(value)),
+    )
+    this.#add(uid, after)
   }
 
   #valuesOf(object: T): readonly string[] {
@@ -157,7 +170,7 @@ class Index<T> {
   }
 }
 
-export function uidOf(object: KubeObject): string {
+function uidOf(object: KubeObject): string {
   return object.metadata.uid ?? ''
 }
 

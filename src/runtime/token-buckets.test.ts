@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { FakeClock } from './fake-clock.ts'
 import { TokenBuckets } from './token-buckets.ts'
 
-test('a burst at once, then one per interval, each key by itself', () => {
+test('each key has a burst, then one token per interval', () => {
   const clock = new FakeClock()
   const buckets = new TokenBuckets({ burst: 2, refillMs: 1_000, clock })
   assert.deepEqual([buckets.take('a'), buckets.take('a'), buckets.take('a')], [true, true, false])

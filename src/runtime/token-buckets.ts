@@ -1,9 +1,9 @@
 import type { Clock } from './clock.ts'
 
 export interface TokenBucketsOptions {
-  /** How many at once. */
+  /** The capacity of a bucket. */
   readonly burst: number
-  /** How long until one more. */
+  /** The time after which a bucket gets one more token. */
   readonly refillMs: number
   readonly clock: Clock
 }
@@ -15,7 +15,7 @@ interface Bucket {
 
 const SWEEP_SIZE = 1_000
 
-/** A rate limit per key. A bucket that has filled up again is forgotten, so memory follows recent use only. */
+/** A rate limit per key. Full buckets are forgotten, so that memory depends on recent use only. */
 export class TokenBuckets {
   readonly #options: TokenBucketsOptions
   readonly #buckets = new Map<string, Bucket>()
@@ -25,7 +25,7 @@ export class TokenBuckets {
     this.#options = options
   }
 
-  /** Whether the key may go ahead now; if so, that costs it one token. */
+  /** Takes a token of the key. False if it has none. */
   take(key: string): boolean {
     const tokens = this.#tokens(this.#buckets.get(key))
     const granted = tokens >= 1

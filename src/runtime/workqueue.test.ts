@@ -31,7 +31,7 @@ test('a key added many times is one piece of work', async () => {
   assert.deepEqual(await drain(queue), ['a/one'])
 })
 
-test('a key added while it is worked on is handed out once more, after done', async () => {
+test('a key added while it is processed is taken once more, after done', async () => {
   const { queue } = queueOnFakeTime()
   queue.add(key('a', 'one'))
   const first = await queue.take()
@@ -50,7 +50,7 @@ test('with five thousand keys of one namespace queued, the key of another is ser
   assert.equal(keyString((await queue.take())!.key), 'quiet/job')
 })
 
-test('namespaces take turns, and within one the first come is the first served', async () => {
+test('namespaces take turns, and keys of one namespace keep their order', async () => {
   const { queue } = queueOnFakeTime()
   for (const name of ['1', '2', '3']) queue.add(key('a', name))
   for (const name of ['1', '2']) queue.add(key('b', name))
@@ -58,7 +58,7 @@ test('namespaces take turns, and within one the first come is the first served',
   assert.deepEqual(await drain(queue), ['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3'])
 })
 
-test('a user change goes before background work, and lifts its own key out of it', async () => {
+test('a user change goes before background work and raises the priority of its key', async () => {
   const { queue } = queueOnFakeTime()
   queue.add(key('a', 'resync-1'), 'background')
   queue.add(key('a', 'resync-2'), 'background')
@@ -93,7 +93,7 @@ test('a delayed add fires on time, once, and the earliest wins', async () => {
   assert.equal(queue.depth, 0)
 })
 
-test('taking a key cancels its delayed add: the reconcile decides anew', async () => {
+test('taking a key cancels its delayed add: the reconcile decides again', async () => {
   const { queue, clock } = queueOnFakeTime()
   queue.addAfter(key('a', 'one'), 500)
   queue.add(key('a', 'one'))
@@ -101,7 +101,7 @@ test('taking a key cancels its delayed add: the reconcile decides anew', async (
   assert.equal(clock.pendingTimers, 0)
 })
 
-test('retries of a key grow apart until it is forgotten', () => {
+test('the delay between retries of a key grows until it is reset', () => {
   const { queue, clock } = queueOnFakeTime()
   const delays = Array.from({ length: 6 }, () => {
     const delay = queue.retry(key('a', 'one'))
@@ -113,7 +113,54 @@ test('retries of a key grow apart until it is forgotten', () => {
   assert.equal(queue.retry(key('a', 'one')), 100)
 })
 
-test('waiting takers are served as keys come, and let go when the queue closes', async () => {
+test('no add makes a key ready before its backoff ends', async () => {
+  const { queue, clock } = queueOnFakeTime()
+  const one = key('a', 'one')
+  queue.hold(one)
+  queue.hold(one)
+  for (let adds = 0; adds < 100; adds++) queue.add(one)
+  clock.advance(199)
+  assert.equal(queue.depth, 0)
+  clock.advance(1)
+  assert.deepEqual(await drain(queue), ['a/one'])
+})
+
+test('an add while the key is processed waits for the backoff of the failure that follows', async () => {
+  const { queue, clock } = queueOnFakeTime()
+  const one = key('a', 'one')
+  queue.add(one)
+  await queue.take()
+  queue.add(one)
+  queue.hold(one)
+  queue.done(one)
+  clock.advance(99)
+  assert.equal(queue.depth, 0)
+  clock.advance(1)
+  assert.deepEqual(await drain(queue), ['a/one'])
+})
+
+test('a change of the object itself ends the backoff', async () => {
+  const { queue } = queueOnFakeTime()
+  const one = key('a', 'one')
+  for (let failures = 0; failures < 5; failures++) queue.retry(one)
+  queue.add(one, 'user', 'ends')
+  assert.deepEqual(await drain(queue), ['a/one'])
+  assert.equal(queue.hold(one), 100, 'this is the first failure in a row')
+})
+
+test('a change of a dependency shortens a long backoff to ten seconds', async () => {
+  const clock = new FakeClock()
+  const queue = new WorkQueue({ clock, backoff: { baseMs: 60_000, factor: 2, maxMs: 60_000, jitter: 0 } })
+  const one = key('a', 'one')
+  queue.retry(one)
+  queue.add(one, 'user', 'shortens')
+  clock.advance(9_999)
+  assert.equal(queue.depth, 0)
+  clock.advance(1)
+  assert.deepEqual(await drain(queue), ['a/one'])
+})
+
+test('waiting takes resolve as keys arrive, and end when the queue closes', async () => {
   const { queue } = queueOnFakeTime()
   const [first, second] = [queue.take(), queue.take()]
   queue.add(key('a', 'one'))
@@ -128,6 +175,7 @@ type Command =
   | { do: 'add'; key: number; priority: Priority }
   | { do: 'addAfter'; key: number; ms: number }
   | { do: 'retry'; key: number }
+  | { do: 'hold'; key: number }
   | { do: 'take' }
   | { do: 'done'; nth: number }
   | { do: 'advance'; ms: number }
@@ -142,6 +190,7 @@ const commands: fc.Arbitrary<Command[]> = fc.array(
     }),
     fc.record({ do: fc.constant('addAfter' as const), key: anyKey, ms: fc.nat(2_000) }),
     fc.record({ do: fc.constant('retry' as const), key: anyKey }),
+    fc.record({ do: fc.constant('hold' as const), key: anyKey }),
     fc.record({ do: fc.constant('take' as const) }),
     fc.record({ do: fc.constant('done' as const), nth: fc.nat(7) }),
     fc.record({ do: fc.constant('advance' as const), ms: fc.nat(2_000) }),
@@ -181,6 +230,7 @@ class Observed {
     if (command.do === 'add') queue.add(this.demand(command.key), command.priority)
     if (command.do === 'addAfter') queue.addAfter(this.demand(command.key), command.ms)
     if (command.do === 'retry') queue.retry(this.demand(command.key))
+    if (command.do === 'hold') queue.hold(key(`ns-${command.key % 3}`, `key-${command.key}`))
     if (command.do === 'advance') this.clock.advance(command.ms)
     if (command.do === 'take' && queue.depth > 0) await this.take()
     if (command.do === 'done' && working.size > 0) this.finish([...working][command.nth % working.size]!)
@@ -197,7 +247,7 @@ class Observed {
   }
 }
 
-test('property: never the same key twice at once, and nothing added is lost', async () => {
+test('property: a key is never processed twice at the same time, and no add is lost', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (script) => {
       const observed = new Observed()

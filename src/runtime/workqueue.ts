@@ -1,36 +1,47 @@
 /**
- * A queue of keys, never of objects: whoever takes a key looks up the present state, so a hundred changes to one
- * object are one piece of work.
+ * A queue of keys, not of objects: a worker that takes a key looks up the current state, so a hundred changes of one object
+ * are one piece of work.
  *
  * Guarantees
- * - A key is queued at most once, and never handed out again before `done`: what arrives meanwhile runs once, after.
- * - Nothing added is lost: every `add` is followed by a `take` of that key that starts later, unless the queue closes.
- * - Fair: within a lane the namespaces take turns, so the wait of a key depends on the number of busy namespaces,
- *   not on the number of keys that one of them has queued. Within a namespace: first come, first served.
- * - User changes go before background work (resync, first list), but every `BACKGROUND_TURN`th take belongs to the
- *   background, so that neither starves.
- * - At most one delayed add per key: the earliest wins. Taking a key cancels it, since its reconcile decides anew.
+ * - A key is queued at most once and never taken again before `done`. Adds in between lead to one more take after `done`.
+ * - No add is lost: every `add` is followed by a later `take` of the key, unless the queue closes.
+ * - Fairness: within a lane the namespaces take turns, so the wait of a key depends on the number of busy namespaces, not
+ *   on the number of keys that one of them has queued. Within a namespace, keys are served in the order of their arrival.
+ * - User changes go before background work (resync, first list), but every `BACKGROUND_TURN`th take is background work, so
+ *   that neither starves.
+ * - At most one delayed add per key: the earliest wins. Taking a key cancels it, because the reconcile decides again.
+ * - A key that has failed is not taken before its backoff ends, however often it is added, unless the add ends or shortens
+ *   the backoff (see `Wake`).
  *
  * Assumptions
- * - Whoever takes a key calls `done` exactly once, also after a failure.
+ * - A worker calls `done` exactly once for each key that it takes, also after a failure.
  */
 import { keyString, type ObjectKey } from '../kube/object.ts'
 import { backoffMs, type BackoffPolicy, defaultBackoff } from './backoff.ts'
 import { type Cancel, type Clock, systemClock } from './clock.ts'
+import { Lane } from './lane.ts'
 
 export type Priority = 'user' | 'background'
+
+/**
+ * The effect of an add on the backoff of a key that has failed.
+ * - `ends`: the object has changed, or the object of a name conflict. Retries at once and resets the failure count.
+ * - `shortens`: a dependency has changed. Retries no sooner than `SHORTENED_MS` after the failure.
+ * - `waits`: the change cannot help, such as that of the status by the failed reconcile. Waits for the whole backoff.
+ */
+export type Wake = 'ends' | 'shortens' | 'waits'
 
 export interface WorkItem {
   readonly key: ObjectKey
   readonly priority: Priority
-  /** How long the key was ready and waiting for a worker. */
+  /** Time from ready to taken. */
   readonly waitedMs: number
 }
 
 export interface WorkQueueOptions {
   readonly clock?: Clock
   readonly backoff?: BackoffPolicy
-  /** From 0 up to 1, for the jitter of the backoff. */
+  /** From 0 up to 1; the jitter of the backoff. */
   readonly random?: () => number
 }
 
@@ -45,7 +56,20 @@ interface Delayed {
   readonly cancel: Cancel
 }
 
+/** Consecutive failures of a key. */
+interface Failures {
+  readonly count: number
+  readonly at: number
+  readonly until: number
+}
+
+interface Added {
+  readonly priority: Priority
+  readonly wake: Wake
+}
+
 const BACKGROUND_TURN = 10
+const SHORTENED_MS = 10_000
 
 export class WorkQueue {
   readonly #clock: Clock
@@ -55,9 +79,9 @@ export class WorkQueue {
   readonly #lanes: Record<Priority, Lane> = { user: new Lane(), background: new Lane() }
   readonly #delayed = new Map<string, Delayed>()
   readonly #processing = new Set<string>()
-  /** Added while being processed: the key goes back into the queue when it is done. */
-  readonly #dirty = new Map<string, Priority>()
-  readonly #failures = new Map<string, number>()
+  /** Keys added while being processed: they are queued again when done. */
+  readonly #dirty = new Map<string, Added>()
+  readonly #failures = new Map<string, Failures>()
   readonly #takers: ((item: WorkItem | undefined) => void)[] = []
   #takes = 0
   #closed = false
@@ -68,29 +92,26 @@ export class WorkQueue {
     this.#random = options.random ?? Math.random
   }
 
-  /** Keys that are ready and wait for a worker. */
+  /** The number of keys that wait for a worker. */
   get depth(): number {
     return this.#ready.size
   }
 
-  /** Keys that are being worked on. */
+  /** The number of keys being processed. */
   get active(): number {
     return this.#processing.size
   }
 
-  /** Makes the key ready now. A user change lifts a key that waits as background work. */
-  add(key: ObjectKey, priority: Priority = 'user'): void {
+  /** Makes the key ready now or after its backoff. A user change raises the priority of a key that is already queued. */
+  add(key: ObjectKey, priority: Priority = 'user', wake: Wake = 'waits'): void {
     if (this.#closed) return
     const id = keyString(key)
-    if (this.#processing.has(id)) {
-      this.#dirty.set(id, strongest(this.#dirty.get(id), priority))
-    } else {
-      this.#enqueue(id, key, priority)
-    }
-    this.#serve()
+    const heldMs = this.#processing.has(id) ? 0 : this.#heldMs(id, wake)
+    if (heldMs > 0) this.addAfter(key, heldMs, priority)
+    else this.#makeReady(key, { priority, wake })
   }
 
-  /** Makes the key ready after `ms`, unless something makes it ready sooner. */
+  /** Makes the key ready after `ms` at the latest. */
   addAfter(key: ObjectKey, ms: number, priority: Priority = 'user'): void {
     if (this.#closed) return
     const id = keyString(key)
@@ -100,31 +121,35 @@ export class WorkQueue {
     waiting?.cancel()
     const fire = (): void => {
       this.#delayed.delete(id)
-      this.add(key, priority)
+      this.#makeReady(key, { priority, wake: 'waits' })
     }
     this.#delayed.set(id, { at, cancel: this.#clock.setTimeout(fire, ms) })
   }
 
-  /** Counts one more failure in a row and makes the key ready after the backoff that this earns. Returns the delay. */
+  /** Counts a failure and makes the key ready after its backoff. Returns the delay. */
   retry(key: ObjectKey, priority: Priority = 'user'): number {
-    const id = keyString(key)
-    const failures = (this.#failures.get(id) ?? 0) + 1
-    this.#failures.set(id, failures)
-    const delay = backoffMs(this.#backoff, failures, this.#random())
+    const delay = this.hold(key)
     this.addAfter(key, delay, priority)
     return delay
   }
 
-  /** Ends the row of failures of a key. */
+  /** Counts a failure and makes the key ready after a given delay instead of its backoff. */
+  retryAfter(key: ObjectKey, ms: number): void {
+    this.#fail(key, ms)
+    this.addAfter(key, ms)
+  }
+
+  /** Counts a failure without a retry. Later adds wait for the backoff. Returns its length. */
+  hold(key: ObjectKey): number {
+    return this.#fail(key, backoffMs(this.#backoff, this.#failureCount(key) + 1, this.#random()))
+  }
+
+  /** Resets the failure count of a key. */
   forget(key: ObjectKey): void {
     this.#failures.delete(keyString(key))
   }
 
-  failures(key: ObjectKey): number {
-    return this.#failures.get(keyString(key)) ?? 0
-  }
-
-  /** The next key, as soon as there is one; `undefined` once the queue is closed. */
+  /** Resolves to the next key when there is one, or to undefined when the queue closes. */
   take(): Promise<WorkItem | undefined> {
     if (this.#closed) return Promise.resolve(undefined)
     return new Promise((resolve) => {
@@ -136,12 +161,12 @@ export class WorkQueue {
   done(key: ObjectKey): void {
     const id = keyString(key)
     this.#processing.delete(id)
-    const priority = this.#dirty.get(id)
+    const added = this.#dirty.get(id)
     this.#dirty.delete(id)
-    if (priority) this.add(key, priority)
+    if (added) this.add(key, added.priority, added.wake)
   }
 
-  /** Hands out nothing more and forgets what was queued; keys in work may still be `done`. */
+  /** Drops all queued keys and ends all takes. Keys being processed may still be `done`. */
   close(): void {
     this.#closed = true
     for (const { cancel } of this.#delayed.values()) cancel()
@@ -149,6 +174,33 @@ export class WorkQueue {
     this.#dirty.clear()
     this.#ready.clear()
     for (const taker of this.#takers.splice(0)) taker(undefined)
+  }
+
+  #failureCount(key: ObjectKey): number {
+    return this.#failures.get(keyString(key))?.count ?? 0
+  }
+
+  #fail(key: ObjectKey, delayMs: number): number {
+    const at = this.#clock.monotonic()
+    this.#failures.set(keyString(key), { count: this.#failureCount(key) + 1, at, until: at + delayMs })
+    return delayMs
+  }
+
+  /** The remaining backoff of a key for an add with this `wake`. */
+  #heldMs(id: string, wake: Wake): number {
+    const failures = this.#failures.get(id)
+    if (!failures) return 0
+    if (wake === 'ends') this.#failures.delete(id)
+    const { at, until } = failures
+    const due = { ends: 0, shortens: Math.min(until, at + SHORTENED_MS), waits: until }[wake]
+    return Math.max(0, due - this.#clock.monotonic())
+  }
+
+  #makeReady(key: ObjectKey, added: Added): void {
+    const id = keyString(key)
+    if (this.#processing.has(id)) this.#dirty.set(id, strongest(this.#dirty.get(id), added))
+    else this.#enqueue(id, key, added.priority)
+    this.#serve()
   }
 
   #enqueue(id: string, key: ObjectKey, priority: Priority): void {
@@ -185,80 +237,11 @@ export class WorkQueue {
   }
 }
 
-/** A first-in, first-out set. Its one live iterator sees what is added later, so taking the first stays constant time. */
-class Fifo<T> {
-  readonly #members = new Set<T>()
-  #iterator = this.#members.values()
+const WAKES: readonly Wake[] = ['ends', 'shortens', 'waits']
 
-  get isEmpty(): boolean {
-    return this.#members.size === 0
-  }
-
-  /** Does nothing for a member: it keeps its place. */
-  push(member: T): void {
-    this.#members.add(member)
-  }
-
-  remove(member: T): void {
-    this.#members.delete(member)
-  }
-
-  shift(): T | undefined {
-    const { done, value } = this.#iterator.next()
-    if (!done) this.#members.delete(value)
-    else this.#iterator = this.#members.values()
-    return value
-  }
-}
-
-/** Keys by namespace; the namespaces take turns. */
-class Lane {
-  readonly #keys = new Map<string, Fifo<string>>()
-  readonly #turns = new Fifo<string>()
-  /** Had the last turn and has more: lines up again at the next turn, behind whoever has come meanwhile. */
-  #served: string | undefined
-
-  get isEmpty(): boolean {
-    return this.#keys.size === 0
-  }
-
-  push(key: ObjectKey): void {
-    const namespace = key.namespace ?? ''
-    const keys = this.#keys.get(namespace) ?? this.#open(namespace)
-    keys.push(keyString(key))
-  }
-
-  remove(key: ObjectKey): void {
-    const namespace = key.namespace ?? ''
-    const keys = this.#keys.get(namespace)
-    keys?.remove(keyString(key))
-    if (keys?.isEmpty) this.#close(namespace)
-  }
-
-  shift(): string | undefined {
-    if (this.#served !== undefined) this.#turns.push(this.#served)
-    this.#served = this.#turns.shift()
-    if (this.#served === undefined) return undefined
-    const keys = this.#keys.get(this.#served)
-    const id = keys?.shift()
-    if (keys?.isEmpty) this.#close(this.#served)
-    return id
-  }
-
-  #open(namespace: string): Fifo<string> {
-    const keys = new Fifo<string>()
-    this.#keys.set(namespace, keys)
-    this.#turns.push(namespace)
-    return keys
-  }
-
-  #close(namespace: string): void {
-    this.#keys.delete(namespace)
-    this.#turns.remove(namespace)
-    if (this.#served === namespace) this.#served = undefined
-  }
-}
-
-function strongest(one: Priority | undefined, other: Priority): Priority {
-  return one === 'user' || other === 'user' ? 'user' : 'background'
+function strongest(one: Added | undefined, other: Added): Added {
+  if (!one) return other
+  const priority = one.priority === 'user' || other.priority === 'user' ? 'user' : 'background'
+  const wake = WAKES.find((candidate) => one.wake === candidate || other.wake === candidate) ?? 'waits'
+  return { priority, wake }
 }

@@ -1,7 +1,7 @@
 /**
- * What each key's reconciles have written and the caches have not yet shown: the memory behind read-your-writes.
- * A write whose reply was lost is not known here; that reconcile has failed, and deterministic names, uids and resource
- * versions make its repetition safe.
+ * The writes of each key that the caches do not reflect yet: the basis of read-your-writes. A write whose response was
+ * lost is not recorded here. Its reconcile has failed, and deterministic names, uids and resourceVersions make the
+ * repetition safe.
  */
 import type { Client, WriteOptions } from '../kube/client.ts'
 import { apiVersionOf, keyString, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'
@@ -18,10 +18,10 @@ interface Pending {
 }
 
 export interface Staleness {
-  /** Kinds whose cache is behind. */
+  /** Kinds whose cache is stale. */
   readonly kinds: readonly string[]
   readonly forMs: number
-  /** When it is worth looking again. */
+  /** Time until the next check. */
   readonly checkAfterMs: number
 }
 
@@ -37,7 +37,7 @@ export class WriteLog {
     this.#clock = clock
   }
 
-  /** Undefined when the caches have seen all that was written for this key; else how far behind they are. */
+  /** Undefined if the caches reflect all writes of the key; else how stale they are. */
   staleness(key: ObjectKey, random: number): Staleness | undefined {
     const pending = this.#pending.get(keyString(key))
     if (!pending) return undefined
@@ -51,8 +51,8 @@ export class WriteLog {
     }
   }
 
-  /** Notes a write for the key, to be seen in these caches. */
-  note(key: ObjectKey, write: Write, caches: readonly Cache[]): void {
+  /** Records a write of the key that these caches have to reflect. */
+  record(key: ObjectKey, write: Write, caches: readonly Cache[]): void {
     for (const cache of caches.filter((one) => !one.hasSeen(write))) {
       const id = keyString(key)
       const pending = this.#pending.get(id) ?? { writes: new Set(), since: this.#clock.monotonic(), checks: 0 }
@@ -62,22 +62,22 @@ export class WriteLog {
     }
   }
 
-  /** A client that notes every write it makes as one of this key. */
+  /** A client that records all its writes for this key. */
   clientFor(key: ObjectKey, client: Client): Client {
     const wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T): T => {
       const { metadata } = object
       const { uid, resourceVersion } = metadata
       const caches = this.#caches.allHolding({ ...kindOf(resource), metadata })
-      if (uid && resourceVersion && !options?.dryRun) this.note(key, { uid, resourceVersion }, caches)
+      if (uid && resourceVersion && !options?.dryRun) this.record(key, { uid, resourceVersion }, caches)
       return object
     }
     const removed = (resource: Resource, target: ObjectKey, known?: string): void => {
       for (const cache of this.#caches.ofKind(kindOf(resource))) {
         const uid = known ?? cache.get(target)?.metadata.uid
-        if (uid !== undefined) this.note(key, { uid, deleted: true }, [cache])
+        if (uid !== undefined) this.record(key, { uid, deleted: true }, [cache])
       }
     }
-    return notingClient(client, wrote, removed)
+    return recordingClient(client, wrote, removed)
   }
 }
 
@@ -88,7 +88,7 @@ function kindOf(resource: Resource): Pick<KubeObject, 'apiVersion' | 'kind'> {
 type Wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T) => T
 type Removed = (resource: Resource, key: ObjectKey, uid?: string) => void
 
-function notingClient(client: Client, wrote: Wrote, removed: Removed): Client {
+function recordingClient(client: Client, wrote: Wrote, removed: Removed): Client {
   return {
     server: client.server,
     get: (resource, key, options) => client.get(resource, key, options),

@@ -7,7 +7,7 @@ import {
   type CertificatePolicy,
   expiresAt,
   nextRenewal,
-  renewed,
+  renewBundle,
 } from './certificate-bundle.ts'
 
 const HOUR = 3_600_000
@@ -30,59 +30,59 @@ function isAccepted(trusted: readonly string[], cert: string, now: number): bool
 }
 
 test('the first certificates are usable at once', () => {
-  const { authorities, leaf } = renewed(undefined, START, policy)
+  const { authorities, leaf } = renewBundle(undefined, START, policy)
   assert.equal(authorities.length, 1)
   assert.ok(isAccepted(authorities, leaf.cert, START))
   assert.equal(new X509Certificate(leaf.cert).checkHost('webhook.ml.svc'), 'webhook.ml.svc')
 })
 
-test('nothing changes before two thirds of a life, then only the leaf', () => {
-  const first = renewed(undefined, START, policy)
-  assert.equal(renewed(first, START + 59 * HOUR, policy), first)
+test('nothing changes before two thirds of the lifetime, then only the leaf', () => {
+  const first = renewBundle(undefined, START, policy)
+  assert.equal(renewBundle(first, START + 59 * HOUR, policy), first)
   assert.equal(nextRenewal(first, policy), START + 60 * HOUR)
-  const second = renewed(first, START + 60 * HOUR, policy)
+  const second = renewBundle(first, START + 60 * HOUR, policy)
   assert.notEqual(second.leaf.cert, first.leaf.cert)
   assert.deepEqual(second.authorities, first.authorities)
 })
 
 test('a new authority is trusted for a while before it signs, and the old one until it expires', () => {
-  const before = renewed(renewed(undefined, START, policy), START + 599 * HOUR, policy)
-  const joined = renewed(before, START + 600 * HOUR, policy)
+  const before = renewBundle(renewBundle(undefined, START, policy), START + 599 * HOUR, policy)
+  const joined = renewBundle(before, START + 600 * HOUR, policy)
   assert.equal(joined.authorities.length, 2)
   assert.equal(joined.leaf.cert, before.leaf.cert, 'the new authority has not settled')
   assert.equal(nextRenewal(joined, policy), START + 601 * HOUR)
-  const settled = renewed(joined, START + 601 * HOUR, policy)
+  const settled = renewBundle(joined, START + 601 * HOUR, policy)
   assert.ok(signs(settled.authorities[0], settled.leaf.cert))
   assert.equal(settled.authorities.length, 2)
-  const later = renewed(settled, START + 900 * HOUR, policy)
+  const later = renewBundle(settled, START + 900 * HOUR, policy)
   assert.deepEqual(later.authorities, [settled.authorities[0]])
 })
 
 test('other names need another certificate at once', () => {
-  const first = renewed(undefined, START, policy)
-  const second = renewed(first, START, { ...policy, dnsNames: ['other.ml.svc'] })
+  const first = renewBundle(undefined, START, policy)
+  const second = renewBundle(first, START, { ...policy, dnsNames: ['other.ml.svc'] })
   assert.notEqual(second.leaf.cert, first.leaf.cert)
   assert.deepEqual(second.authorities, first.authorities)
 })
 
-test('after a long absence everything begins anew', () => {
-  const first = renewed(undefined, START, policy)
+test('expired certificates are replaced completely', () => {
+  const first = renewBundle(undefined, START, policy)
   const later = START + 1000 * HOUR
-  const second = renewed(first, later, policy)
+  const second = renewBundle(first, later, policy)
   assert.ok(isAccepted(second.authorities, second.leaf.cert, later))
   assert.equal(second.authorities.length, 1)
 })
 
-test('over years of renewals, no replica ever shows a certificate that the API server refuses', () => {
+test('over years of renewals, no replica uses a certificate that the API server rejects', () => {
   const passes = fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 150, maxLength: 150 })
   fc.assert(
     fc.property(passes, (hoursBetween) => {
       let now = START
-      let bundle: CertificateBundle = renewed(undefined, now, policy)
+      let bundle: CertificateBundle = renewBundle(undefined, now, policy)
       for (const hours of hoursBetween) {
         const previous = bundle
         now += hours * HOUR
-        bundle = renewed(previous, now, policy)
+        bundle = renewBundle(previous, now, policy)
         // A slow replica still shows the previous certificate; a slow API server still trusts the previous authorities.
         assert.ok(isAccepted(bundle.authorities, previous.leaf.cert, now), 'a slow replica is accepted')
         assert.ok(isAccepted(previous.authorities, bundle.leaf.cert, now), 'a slow API server accepts')

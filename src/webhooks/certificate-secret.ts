@@ -1,4 +1,4 @@
-/** The Secret in which the replicas of the operator share their certificates. */
+/** The Secret with which the replicas of the operator share the certificates of the webhook. */
 
 import type { Client } from '../kube/client.ts'
 import { isNotFound } from '../kube/errors.ts'
@@ -19,25 +19,25 @@ export interface StoredBundle {
   readonly secret: Secret | undefined
 }
 
-/** What is stored. A Secret that is empty, or cannot be read as certificates, stores nothing. */
+/** Loads the bundle. Undefined if the Secret is empty or has no valid certificates. */
 export async function loadBundle(client: Client, key: ObjectKey, signal?: AbortSignal): Promise<StoredBundle> {
   try {
     const secret = await client.get(secrets, key, signal ? { signal } : {})
-    return { secret, bundle: decoded(secret.data ?? {}) }
+    return { secret, bundle: decode(secret.data ?? {}) }
   } catch (error) {
     if (isNotFound(error)) return { secret: undefined, bundle: undefined }
     throw error
   }
 }
 
-/** Fails with Conflict or AlreadyExists when another replica was faster: load again and use what it stored. */
+/** Fails with Conflict or AlreadyExists if another replica was faster: load its bundle instead. */
 export async function storeBundle(
   client: Client,
   key: ObjectKey,
   bundle: CertificateBundle,
   { secret }: StoredBundle,
 ): Promise<void> {
-  const data = encoded(bundle)
+  const data = encode(bundle)
   if (secret !== undefined) {
     await client.update(secrets, { ...secret, data: { ...secret.data, ...data } })
     return
@@ -46,12 +46,12 @@ export async function storeBundle(
   await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { ...key, labels }, type: 'Opaque', data })
 }
 
-function encoded({ authorities, authorityKey, leaf }: CertificateBundle): Record<string, string> {
+function encode({ authorities, authorityKey, leaf }: CertificateBundle): Record<string, string> {
   const texts = { 'ca.crt': authorities.join(''), 'ca.key': authorityKey, 'tls.crt': leaf.cert, 'tls.key': leaf.key }
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString('base64')]))
 }
 
-function decoded(data: Readonly<Record<string, string>>): CertificateBundle | undefined {
+function decode(data: Readonly<Record<string, string>>): CertificateBundle | undefined {
   const text = (name: string): string => Buffer.from(data[name] ?? '', 'base64').toString()
   const [newest, ...older] = text('ca.crt').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? []
   if (newest === undefined) return undefined

@@ -15,7 +15,7 @@ const review = (desiredAPIVersion: string, ...objects: unknown[]): unknown => ({
   request: { uid: 'abc', desiredAPIVersion, objects },
 })
 
-test('objects come back converted, in order, with the uid of the request', () => {
+test('converts objects in order and returns the uid of the request', () => {
   const { response } = answerReview(
     review('ml.example.com/v1', alpha, { ...alpha, spec: { ...alpha.spec, workers: 5 } }),
   )
@@ -31,11 +31,11 @@ test('objects come back converted, in order, with the uid of the request', () =>
   assert.deepEqual(back.response.convertedObjects, [alpha])
 })
 
-test('an object that is in the version already comes back as it is', () => {
+test('an object that already has the version stays unchanged', () => {
   assert.deepEqual(answerReview(review('ml.example.com/v1alpha1', alpha)).response.convertedObjects, [alpha])
 })
 
-test('one that cannot be converted fails the review by name', () => {
+test('an object that cannot be converted fails the review, which names it', () => {
   const { response } = answerReview(review('ml.example.com/v2', alpha))
   assert.deepEqual(response.convertedObjects, [])
   assert.deepEqual(response.result, {
@@ -44,7 +44,7 @@ test('one that cannot be converted fails the review by name', () => {
   })
 })
 
-test('nonsense is answered, never thrown', () => {
+test('invalid reviews are answered, never thrown', () => {
   const odd = [undefined, null, 1, 'x', [], {}, { request: 1 }, { request: { uid: 1, objects: {} } }]
   for (const body of odd) assert.equal(answerReview(body).response.result.status, 'Failure')
   for (const object of [null, 1, {}, { kind: 'Pod', metadata: {} }, { kind: 'TrainingJob' }]) {
@@ -52,7 +52,7 @@ test('nonsense is answered, never thrown', () => {
   }
 })
 
-test('half an object, as the server makes while it merges, is converted as far as it goes', () => {
+test('converts partial objects, as the server sends them while it merges', () => {
   const bare = { apiVersion: 'ml.example.com/v1alpha1', kind: 'TrainingJob', metadata: { name: 'mnist' } }
   for (const body of [{}, { status: { phase: 'Running' } }, { spec: {} }, { spec: { workers: 'many', command: 1 } }]) {
     const { response } = answerReview(review('ml.example.com/v1', { ...bare, ...body }))

@@ -1,4 +1,4 @@
-/** Answers to ConversionReviews: objects in, the same objects in another version out. Pure. */
+/** Answers ConversionReviews: converts objects from one version to another. Pure. */
 
 import { toV1, toV1alpha1 } from '../api/conversion.ts'
 import { isJsonObject } from '../api/json.ts'
@@ -19,26 +19,47 @@ export interface ConversionReview {
   }
 }
 
-/** All objects or none: one that cannot be converted fails the review, with a message that names it. */
+/** Converts all objects or none: if one cannot be converted, the review fails with a message that names it. */
 export function answerReview(review: unknown): ConversionReview {
+  return { ...HEADER, response: responseTo(review, (object) => object) }
+}
+
+/** The response as JSON. Serializes objects one by one to save memory. Undefined if the result is too long. */
+export function answerText(review: unknown, maxLength: number): string | undefined {
+  let left = maxLength
+  const { convertedObjects, ...response } = responseTo(review, (object) => {
+    if (left < 0) throw new Error('the converted objects are too large')
+    const text = JSON.stringify(object)
+    left -= text.length
+    return text
+  })
+  if (left < 0) return undefined
+  const rest = JSON.stringify({ ...HEADER, response }).slice(0, -2)
+  return `${rest},"convertedObjects":[${convertedObjects.join(',')}]}}`
+}
+
+const HEADER = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' } as const
+
+type Response<T> = Omit<ConversionReview['response'], 'convertedObjects'> & { readonly convertedObjects: readonly T[] }
+
+function responseTo<T>(review: unknown, form: (object: unknown) => T): Response<T> {
   const request = isJsonObject(review) && isJsonObject(review['request']) ? review['request'] : {}
   const uid = typeof request['uid'] === 'string' ? request['uid'] : ''
   try {
     const { objects, desiredAPIVersion: desired } = request
-    if (!Array.isArray(objects) || typeof desired !== 'string') throw new Error('the review asks for nothing')
-    const convertedObjects = objects.map((object) => converted(object, desired))
-    return response({ uid, convertedObjects, result: { status: 'Success' } })
+    if (!Array.isArray(objects) || typeof desired !== 'string')
+      throw new Error('the review has no objects or no desiredAPIVersion')
+    const convertedObjects = objects.map((object) => form(convert(object, desired)))
+    return { uid, convertedObjects, result: { status: 'Success' } }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return response({ uid, convertedObjects: [], result: { status: 'Failure', message } })
+    return { uid, convertedObjects: [], result: { status: 'Failure', message: message.slice(0, MAX_MESSAGE) } }
   }
 }
 
-function response(answer: ConversionReview['response']): ConversionReview {
-  return { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response: answer }
-}
+const MAX_MESSAGE = 1_000
 
-function converted(object: unknown, desired: string): unknown {
+function convert(object: unknown, desired: string): unknown {
   if (!isTrainingJob(object)) throw new Error('only TrainingJobs of ml.example.com can be converted')
   if (object.apiVersion === desired) return object
   if (object.apiVersion === V1ALPHA1 && desired === V1) return toV1(object as AlphaTrainingJob) // eslint-disable-line typescript/no-unsafe-type-assertion -- conversion takes any JSON in that version

@@ -1,106 +1,82 @@
 /**
- * The HTTPS server behind `/convert`. It listens at once and refuses handshakes until it has been given a certificate.
- * A new certificate is shown from the next connection on; a connection that stands is asked to end after its next
- * answer, so that nobody talks for long to a certificate that has been replaced, and no call fails for it.
+ * The HTTPS server of `/convert`. It listens at once, but rejects handshakes until it has a certificate. New connections
+ * use a new certificate; existing ones are closed after their next response, so that a replaced certificate is not used
+ * for long and no call fails.
  */
 
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { finished } from 'node:stream/promises'
 import type { KeyPair } from '../kube/x509.ts'
-import { answerReview } from './conversion-review.ts'
+import { type Answer, answerRequests, type Handler, HTTP_LIMITS, pathOf } from '../net/http-server.ts'
+import { type Address, listen } from '../net/listening.ts'
+import { IntakeError, type IntakeLimits, ReviewIntake } from './review-intake.ts'
+import { type AnswerBytes, errorResponse } from './review-bytes.ts'
+import { ReviewThread } from './review-thread.ts'
 
-/** A page of a list comes as one review: 500 objects of the largest size that etcd takes would be more than this. */
-const MAX_BODY_BYTES = 256 * 2 ** 20
-const REQUEST_TIMEOUT_MS = 30_000
+const HANDSHAKE_TIMEOUT_MS = 10_000
+
+/**
+ * Jobs have 2 to 25 KiB, so a page of 500 fits into one review. With these limits and those of the thread, the process stays
+ * below the memory limit of its container (512Mi) for any input.
+ */
+const LIMITS: IntakeLimits = { bodyBytes: 12 * 2 ** 20, totalBytes: 48 * 2 ** 20, reviews: 256 }
 
 export interface ConversionServer {
   readonly port: number
   useCertificate(leaf: KeyPair): void
-  /** Finishes the answers under way, then ends every connection. */
+  /** Finishes running requests, then closes all connections. */
   close(): Promise<void>
 }
 
-export async function startConversionServer(address: {
-  readonly port: number
-  readonly host?: string
-}): Promise<ConversionServer> {
-  /** Connections that were greeted with the certificate in use. */
+export async function startConversionServer(address: Address, limits = LIMITS): Promise<ConversionServer> {
+  /** Connections that use the current certificate. */
   let current = new WeakSet<Socket>()
-  const underWay = new Set<Promise<void>>()
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, minVersion: 'TLSv1.2' }, (request, response) => {
+  const running = new Set<ServerResponse>()
+  const server = createServer({ ...HTTP_LIMITS, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, minVersion: 'TLSv1.2' })
+  server.on('request', (request, response) => {
     if (!current.has(request.socket)) response.setHeader('connection', 'close')
-    const answering = respond(request, response).finally(() => underWay.delete(answering))
-    underWay.add(answering)
+    running.add(response)
+    response.on('close', () => running.delete(response))
   })
+  const thread = new ReviewThread()
+  answerRequests(server, createHandler(new ReviewIntake(limits), thread))
   server.on('secureConnection', (socket) => current.add(socket))
-  const port = await listening(server, address)
+  const port = await listen(server, address)
   return {
     port,
     useCertificate({ cert, key }) {
       current = new WeakSet()
       server.setSecureContext({ cert, key })
     },
-    close: () => closed(server, underWay),
+    close: async () => {
+      await closeServer(server, running)
+      await thread.close()
+    },
   }
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { status, body } = await answer(request)
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  await finished(response).catch(() => undefined) // the caller has hung up
-}
+const json = ({ status, body }: AnswerBytes): Answer => ({ status, type: 'application/json', body })
 
-interface Answer {
-  readonly status: number
-  readonly body: unknown
-}
-
-const refusal = (status: number, message: string): Answer => ({ status, body: { message } })
-
-async function answer(request: IncomingMessage): Promise<Answer> {
-  const { pathname } = new URL(request.url ?? '/', 'https://localhost')
-  if (pathname !== '/convert') return refusal(404, 'the only path is /convert')
-  if (request.method !== 'POST') return refusal(405, 'POST a ConversionReview')
-  try {
-    const text = await bodyOf(request)
-    return text === undefined
-      ? refusal(413, 'the review is too large')
-      : { status: 200, body: answerReview(JSON.parse(text)) }
-  } catch {
-    return refusal(400, 'the body is not JSON')
+function createHandler(intake: ReviewIntake, thread: ReviewThread): Handler {
+  return async (request, response) => {
+    if (pathOf(request) !== '/convert') return json(errorResponse(404, 'not found: use /convert'))
+    if (request.method !== 'POST') return json(errorResponse(405, 'method not allowed: POST a ConversionReview'))
+    try {
+      return json(await intake.take(request, response, (body) => thread.convert(body, () => !response.destroyed)))
+    } catch (error) {
+      if (!(error instanceof IntakeError)) throw error
+      response.setHeader('connection', 'close') // the rest of the body is not read
+      return json(errorResponse(error.status, error.message))
+    }
   }
 }
 
-/** The whole body, or undefined when it is larger than we are willing to hold. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.length
-    if (size > MAX_BODY_BYTES) return undefined
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
-
-function listening(server: Server, { port, host }: { readonly port: number; readonly host?: string }): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      const address = server.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
-  })
-}
-
-/** Callers open connections that they may never use: waiting for those would take as long as their patience. */
-async function closed(server: Server, underWay: ReadonlySet<Promise<void>>): Promise<void> {
+/** Waits for running requests, not for idle connections, which clients may keep open for long. */
+async function closeServer(server: Server, running: ReadonlySet<ServerResponse>): Promise<void> {
   const end = new Promise<void>((resolve) => void server.close(() => resolve()))
-  await Promise.all(underWay)
+  await Promise.all([...running].map((response) => once(response, 'close')))
   server.closeAllConnections()
   await end
 }

@@ -1,4 +1,4 @@
-/** What the API server is told about the conversion webhook: where it is and which authorities to trust. */
+/** Publishes the conversion webhook in the CRD: its address and the trusted authorities. */
 
 import { crdName } from '../api/kind.ts'
 import { trainingJobKind } from '../api/kinds.ts'
@@ -6,7 +6,7 @@ import { sameJson } from '../api/json.ts'
 import type { Client } from '../kube/client.ts'
 import type { KubeObject, Resource } from '../kube/object.ts'
 
-/** How the API server reaches the webhook: a Service of the cluster, or a URL when the operator runs outside of it. */
+/** How the API server reaches the webhook: a Service, or a URL if the operator runs outside of the cluster. */
 export type WebhookEndpoint =
   | { readonly url: string }
   | {
@@ -18,11 +18,11 @@ export type WebhookEndpoint =
       }
     }
 
-interface Definition extends KubeObject {
+interface Crd extends KubeObject {
   readonly spec: { readonly conversion?: unknown }
 }
 
-const definitions: Resource<Definition> = {
+const crds: Resource<Crd> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',
@@ -30,14 +30,14 @@ const definitions: Resource<Definition> = {
   namespaced: false,
 }
 
-/** Makes the definition say so, with a write only if it does not already. True if it had to. */
+/** Updates the CRD if it differs. Returns whether it has written. */
 export async function publishTrust(
   client: Client,
   authorities: readonly string[],
   endpoint: WebhookEndpoint,
 ): Promise<boolean> {
   const key = { name: crdName(trainingJobKind) }
-  const { spec } = await client.get(definitions, key)
+  const { spec } = await client.get(crds, key)
   const conversion = {
     strategy: 'Webhook',
     webhook: {
@@ -46,9 +46,9 @@ export async function publishTrust(
     },
   }
   if (sameJson(spec.conversion, conversion)) return false
-  const withoutTheOther = 'url' in endpoint ? { service: null } : { url: null }
-  const clientConfig = { ...conversion.webhook.clientConfig, ...withoutTheOther }
-  await client.patch(definitions, key, {
+  const removeOther = 'url' in endpoint ? { service: null } : { url: null }
+  const clientConfig = { ...conversion.webhook.clientConfig, ...removeOther }
+  await client.patch(crds, key, {
     spec: { conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig } } },
   })
   return true

@@ -1,15 +1,17 @@
 /**
- * The conversion webhook as a whole: a server, its certificates, and the API server's trust in them.
+ * The conversion webhook: a server, its certificates, and their publication in the CRD.
  *
- * Guarantees: ready only when the server shows a certificate that the API server has been told to trust; certificates
- * are renewed at two thirds of their life without a restart; all replicas show the same one; an authority is published
- * before anything signed by it is shown. A pass that fails changes nothing and is tried again.
+ * Guarantees
+ * - Ready only if the server has a certificate whose authority is published in the CRD.
+ * - Certificates are renewed after two thirds of their lifetime, without a restart. All replicas use the same one.
+ * - An authority is published before a certificate that it has signed is used.
+ * - A failed pass changes nothing and is retried.
  */
 
 import type { Client } from '../kube/client.ts'
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { ObjectKey } from '../kube/object.ts'
-import { type Clock, sleep } from '../runtime/clock.ts'
+import { type Clock, pause } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/log.ts'
 import {
   type CertificateBundle,
@@ -18,7 +20,7 @@ import {
   lifetimes,
   type Lifetimes,
   nextRenewal,
-  renewed,
+  renewBundle,
 } from './certificate-bundle.ts'
 import { loadBundle, storeBundle } from './certificate-secret.ts'
 import { type ConversionServer, startConversionServer } from './conversion-server.ts'
@@ -28,22 +30,22 @@ export interface ConversionWebhookOptions {
   readonly client: Client
   readonly clock: Clock
   readonly log: Logger
-  /** Where the API server finds us. */
+  /** How the API server reaches this server. */
   readonly endpoint: WebhookEndpoint
   /** The Secret that the replicas share. */
   readonly secret: ObjectKey
   readonly port: number
   readonly host?: string
   readonly lifetimes?: Lifetimes
-  /** How often to look whether another replica has renewed, or somebody has changed the definition. */
+  /** Interval of checks for a renewal by another replica and for changes of the CRD. */
   readonly pollMs?: number
 }
 
 export interface ConversionWebhook {
   readonly port: number
-  /** For readiness: undefined when the API server can call us, else what it is still waiting for. */
+  /** Readiness check: undefined if the API server can call the webhook, else the reason. */
   check(): string | undefined
-  /** For a metric: when the certificate in use expires, in milliseconds since the epoch. */
+  /** Expiry of the certificate in use, in milliseconds since the epoch. */
   readonly certificateExpiresAt: number | undefined
   close(): Promise<void>
 }
@@ -51,7 +53,7 @@ export interface ConversionWebhook {
 const POLL_MS = 60_000
 const RETRY_MS = 1_000
 
-/** Starts listening and begins to keep the certificates; returns without waiting for the first of them. */
+/** Starts the server and the renewal of certificates. Does not wait for the first certificate. */
 export async function startConversionWebhook(options: ConversionWebhookOptions): Promise<ConversionWebhook> {
   const { port, host } = options
   const server = await startConversionServer(host === undefined ? { port } : { port, host })
@@ -76,7 +78,7 @@ class CertificateKeeper {
   readonly #options: ConversionWebhookOptions
   readonly #server: ConversionServer
   readonly #policy: CertificatePolicy
-  #shown: CertificateBundle | undefined
+  #current: CertificateBundle | undefined
   #problem: string | undefined = 'no certificate yet'
 
   constructor(options: ConversionWebhookOptions, server: ConversionServer) {
@@ -86,33 +88,33 @@ class CertificateKeeper {
   }
 
   check(): string | undefined {
-    if (this.#shown === undefined) return this.#problem
-    return this.#options.clock.now() < expiresAt(this.#shown.leaf.cert) ? undefined : `expired: ${this.#problem}`
+    if (this.#current === undefined) return this.#problem
+    return this.#options.clock.now() < expiresAt(this.#current.leaf.cert) ? undefined : `expired: ${this.#problem}`
   }
 
   get certificateExpiresAt(): number | undefined {
-    return this.#shown && expiresAt(this.#shown.leaf.cert)
+    return this.#current && expiresAt(this.#current.leaf.cert)
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const pause = await this.#pass()
-      await sleep(this.#options.clock, pause, signal)
+      const delayMs = await this.#pass()
+      await pause(this.#options.clock, delayMs, signal)
     }
   }
 
-  /** One look at everything; returns how long to wait before the next. */
+  /** Checks and renews everything once. Returns the delay until the next pass. */
   async #pass(): Promise<number> {
     const { clock, log, pollMs = POLL_MS } = this.#options
     try {
       const bundle = await this.#currentBundle()
-      await this.#show(bundle)
+      await this.#use(bundle)
       this.#problem = undefined
       return Math.min(pollMs, Math.max(nextRenewal(bundle, this.#policy) - clock.now(), 0))
     } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error)) return 0 // another replica was faster: use what it stored
+      if (isConflict(error) || isAlreadyExists(error)) return 0 // another replica was faster: use its certificates
       this.#problem = error instanceof Error ? error.message : String(error)
-      log.warn({ err: error }, 'webhook certificates could not be brought up to date')
+      log.warn({ err: error }, 'renewing the webhook certificates failed')
       return Math.min(pollMs, RETRY_MS)
     }
   }
@@ -120,25 +122,25 @@ class CertificateKeeper {
   async #currentBundle(): Promise<CertificateBundle> {
     const { client, clock, secret, log } = this.#options
     const stored = await loadBundle(client, secret)
-    const bundle = renewed(stored.bundle, clock.now(), this.#policy)
+    const bundle = renewBundle(stored.bundle, clock.now(), this.#policy)
     if (bundle === stored.bundle) return bundle
     await storeBundle(client, secret, bundle, stored)
-    log.info({ expires: new Date(expiresAt(bundle.leaf.cert)).toISOString() }, 'webhook certificates renewed')
+    log.info({ expires: new Date(expiresAt(bundle.leaf.cert)).toISOString() }, 'renewed the webhook certificates')
     return bundle
   }
 
-  /** Trust first, then the certificate. */
-  async #show(bundle: CertificateBundle): Promise<void> {
+  /** Publishes the authorities before it uses the certificate. */
+  async #use(bundle: CertificateBundle): Promise<void> {
     const { client, endpoint, log } = this.#options
     if (await publishTrust(client, bundle.authorities, endpoint)) {
-      log.info({ authorities: bundle.authorities.length }, 'conversion webhook published')
+      log.info({ authorities: bundle.authorities.length }, 'published the conversion webhook')
     }
-    if (bundle.leaf.cert !== this.#shown?.leaf.cert) this.#server.useCertificate(bundle.leaf)
-    this.#shown = bundle
+    if (bundle.leaf.cert !== this.#current?.leaf.cert) this.#server.useCertificate(bundle.leaf)
+    this.#current = bundle
   }
 }
 
-/** The names that the API server checks the certificate against. */
+/** The names that the API server expects in the certificate. */
 function namesOf(endpoint: WebhookEndpoint): Pick<CertificatePolicy, 'dnsNames' | 'ipAddresses'> {
   if ('url' in endpoint) {
     const host = new URL(endpoint.url).hostname.replaceAll(/[[\]]/g, '')

@@ -1,73 +1,41 @@
-/** What the API server lets in, and what it refuses, by the definitions alone: no webhook is running here. */
+/** Admission by the CRDs alone: what the API server accepts and rejects without a webhook. */
 
 import assert from 'node:assert/strict'
-import { before, test } from 'node:test'
+import { test } from 'node:test'
 import { withDefaults } from '../../src/api/defaults.ts'
-import { modelDeployments, trainingJobs } from '../../src/api/kinds.ts'
-import { ApiError, isForbidden } from '../../src/kube/errors.ts'
-import type { Client } from '../../src/kube/client.ts'
-import type { KubeObject, Resource } from '../../src/kube/object.ts'
-import { installApi, manifestsIn } from '../api.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
+import type { Resource } from '../../src/kube/object.ts'
+import { namespace } from '../cluster/shared-cluster.ts'
+import { flaws } from '../builders/flaws.ts'
 import {
   type Complete,
   completeMlopsModelDeployment,
   completeModelDeployment,
   completeModelServer,
   completeTrainingJob,
-  flaws,
   type Manifest,
-} from '../manifests.ts'
-import { until } from '../until.ts'
+} from '../builders/manifests.ts'
+import { assertRejected, clientWithApi, placed, rejectionBy, type Spec, weights } from '../fixtures/admission.ts'
 
-type Spec = Record<string, unknown>
+const client = await clientWithApi()
 
-let client: Client
-before(async () => {
-  client = (await sharedCluster()).client
-  await installApi(client)
-})
+const rejection = (resource: Resource<Manifest>, manifest: Manifest) => rejectionBy(client, resource, manifest)
 
 const kinds = [completeTrainingJob, completeModelDeployment, completeModelServer, completeMlopsModelDeployment]
 
-/** Tries to create the manifest without keeping it; the refusal if there is one. */
-async function refusal(resource: Resource<Manifest>, manifest: Manifest): Promise<ApiError | undefined> {
-  return client.create(resource, manifest, { dryRun: true }).then(
-    () => undefined,
-    (error: unknown) => {
-      assert.ok(error instanceof ApiError, String(error))
-      return error
-    },
-  )
-}
-
-async function assertRefused(name: string, call: Promise<ApiError | undefined>, ...words: string[]): Promise<void> {
-  const error = await call
-  assert.ok(error, `accepted: ${name}`)
-  assert.ok([400, 422].includes(error.code), `${name}: ${error.message}`)
-  for (const word of words) assert.ok(error.message.includes(word), `${name}: "${word}" is not in: ${error.message}`)
-}
-
-const placed = (manifest: Manifest, into: string, spec: unknown = manifest.spec, name = 'complete'): Manifest => ({
-  ...manifest,
-  metadata: { name, namespace: into },
-  spec: spec as Spec,
-})
-
 for (const complete of kinds) {
   const { apiVersion, kind } = complete.manifest
-  test(`${apiVersion} ${kind}: every field at once is accepted, every field broken is refused by name`, async (t) => {
+  test(`${apiVersion} ${kind}: accepts every field at once, and rejects every invalid field by name`, async (t) => {
     const into = await namespace(t)
-    assert.equal(await refusal(complete.resource, placed(complete.manifest, into)), undefined)
+    assert.equal(await rejection(complete.resource, placed(complete.manifest, into)), undefined)
     const bad = flaws(complete)
     for (const { name, spec, field } of bad) {
-      await assertRefused(name, refusal(complete.resource, placed(complete.manifest, into, spec)), field)
+      await assertRejected(name, rejection(complete.resource, placed(complete.manifest, into, spec)), field)
     }
-    t.diagnostic(`${bad.length} bad manifests refused`)
+    t.diagnostic(`${bad.length} invalid manifests rejected`)
   })
 }
 
-test('the server fills in the same defaults as we do', async (t) => {
+test('the server sets the same defaults as withDefaults', async (t) => {
   const into = await namespace(t)
   const minimal: readonly [Complete, Spec][] = [
     [completeTrainingJob, { model: 'm', dataset: 'd', checkpoint: { frequency: 3 }, env: [{ name: 'A' }] }],
@@ -81,7 +49,7 @@ test('the server fills in the same defaults as we do', async (t) => {
   }
 })
 
-/** Rules that no single field can break, and values that look harmless. The last word is one of the advice given. */
+/** Rules over several fields, and malicious values. The last word is part of the advice in the message. */
 const byHand: readonly [Complete, Spec, ...string[]][] = [
   [
     completeTrainingJob,
@@ -208,7 +176,7 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
     'scaling.minReplicas',
     'raise maxReplicas',
   ],
-  [completeModelDeployment, { scaling: { minReplicas: 11 } }, 'scaling.minReplicas', '10 if absent'],
+  [completeModelDeployment, { scaling: { minReplicas: 11 } }, 'scaling.minReplicas', 'default 10'],
   [completeModelDeployment, { scaling: { targetCPUUtilization: 101 } }, 'scaling.targetCPUUtilization'],
   ...['health', '//evil.example.com/x', 'http://169.254.169.254/', '/a?b', '/a#b', '/a b'].map(
     (endpoint): [Complete, Spec, ...string[]] => [
@@ -262,164 +230,37 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeMlopsModelDeployment, { version: '1.0' }, 'spec.version'],
 ]
 
-function weights(...shares: readonly number[]): unknown[] {
-  return shares.map((weight, index) => ({ name: `v${index + 1}`, weight, modelPath: 's3://models/m' }))
-}
+/** The API server would compute every digit of such an exponent. */
+const huge = { memory: '1e2147483648' }
 
-test('broken rules and values that look harmless are refused by name, with advice', async (t) => {
+test('rejects quantities with an exponent that the API server cannot compute with', async (t) => {
+  const into = await namespace(t)
+  for (const { resource, manifest } of [completeTrainingJob, completeModelDeployment, completeMlopsModelDeployment]) {
+    const spec = JSON.parse(JSON.stringify({ ...manifest.spec, resources: { requests: huge, limits: huge } }))
+    await assertRejected('an exponent of ten digits', rejection(resource, placed(manifest, into, spec)), 'memory')
+  }
+})
+
+test('rejects violated rules and malicious values by name, with advice', async (t) => {
   const into = await namespace(t)
   for (const [{ resource, manifest }, change, ...words] of byHand) {
     const spec = JSON.parse(JSON.stringify({ ...manifest.spec, ...change }))
-    await assertRefused(JSON.stringify(change), refusal(resource, placed(manifest, into, spec)), ...words)
+    await assertRejected(JSON.stringify(change), rejection(resource, placed(manifest, into, spec)), ...words)
   }
-  t.diagnostic(`${byHand.length} bad manifests refused`)
+  t.diagnostic(`${byHand.length} invalid manifests rejected`)
 })
 
-test('names that their children could not carry are refused', async (t) => {
+test('rejects names that are invalid for the children', async (t) => {
   const into = await namespace(t)
   const names = ['../x', 'a/b', 'a.b', '1a', 'A', 'a_b', '-a', 'a-', `a${'b'.repeat(63)}`]
   for (const { resource, manifest } of kinds) {
     for (const name of names) {
-      await assertRefused(name, refusal(resource, placed(manifest, into, manifest.spec, name)), 'metadata.name')
+      await assertRejected(name, rejection(resource, placed(manifest, into, manifest.spec, name)), 'metadata.name')
     }
   }
   const { resource, manifest } = completeModelDeployment
   const spec = { ...manifest.spec, versions: [{ name: 'v'.repeat(20), weight: 100, modelPath: 's3://b/m' }] }
   const long = placed(manifest, into, spec, 'm'.repeat(43))
-  await assertRefused('name and version', refusal(resource, long), 'spec.versions', 'shorter than 63')
-  assert.equal(await refusal(resource, placed(manifest, into, spec, 'm'.repeat(42))), undefined)
-})
-
-/** Changes of a complete object: allowed without words, refused with them. */
-const changes: readonly [Complete, Spec, Spec, ...string[]][] = [
-  [completeTrainingJob, {}, { model: 'other' }, 'spec.model', 'immutable'],
-  [completeTrainingJob, {}, { model: null }, 'spec.model', 'immutable'],
-  [completeTrainingJob, { model: null, dataset: null }, { model: 'late' }, 'spec.model', 'immutable'],
-  [completeTrainingJob, {}, { dataset: 'other' }, 'spec.dataset', 'immutable'],
-  [completeTrainingJob, {}, { dataset: null }, 'spec.dataset', 'immutable'],
-  [completeTrainingJob, {}, { gpusPerWorker: 4 }, 'spec.gpusPerWorker', 'immutable'],
-  [completeTrainingJob, { roles: null }, { framework: 'jax' }, 'spec.framework', 'immutable'],
-  [completeTrainingJob, { roles: null }, { engine: 'job' }, 'spec.engine', 'immutable'],
-  [completeTrainingJob, {}, { roles: [{ name: 'ps', replicas: 3 }] }, 'spec.roles', 'immutable'],
-  [completeTrainingJob, {}, { roles: null }, 'spec.roles', 'immutable'],
-  [completeTrainingJob, {}, { image: 'new', cleanPodPolicy: 'None', scheduling: null }],
-  [completeTrainingJob, { elastic: null }, { numWorkers: 5 }, 'spec.numWorkers', 'spec.suspend'],
-  [completeTrainingJob, {}, { numWorkers: 5, elastic: null }, 'spec.numWorkers', 'spec.elastic'],
-  [completeTrainingJob, {}, { numWorkers: 9 }, 'spec.numWorkers', 'elastic.maxWorkers'],
-  [completeTrainingJob, {}, { numWorkers: 8 }],
-  [completeTrainingJob, { elastic: null, suspend: true }, { numWorkers: 9 }],
-  [completeTrainingJob, { elastic: null, suspend: true }, { numWorkers: 9, suspend: false }],
-  [completeTrainingJob, { elastic: null }, { numWorkers: 9, suspend: true }],
-  [completeTrainingJob, { elastic: null }, { backoffLimit: 0, hyperparameters: { epochs: 3 } }],
-  [completeModelDeployment, {}, { versions: weights(60, 30) }, 'spec.versions', 'sum to 100'],
-  [completeModelDeployment, {}, { versions: weights(60, 40), image: 'new' }],
-  [completeMlopsModelDeployment, {}, { version: 'v3' }],
-]
-
-test('what may change may change, and what is immutable says so', async (t) => {
-  for (const [{ resource, manifest }, initial, change, ...words] of changes) {
-    const into = await namespace(t)
-    await client.create(resource, placed(manifest, into, withoutNulls({ ...manifest.spec, ...initial })))
-    const key = { namespace: into, name: 'complete' }
-    const attempt = client.patch(resource, key, { spec: change }).then(
-      () => undefined,
-      (error: unknown) => error as ApiError,
-    )
-    const what = JSON.stringify([initial, change])
-    if (words.length > 0) await assertRefused(what, attempt, ...words)
-    else assert.equal((await attempt)?.message, undefined, what)
-  }
-})
-
-const withoutNulls = (spec: Spec): Spec =>
-  Object.fromEntries(Object.entries(spec).filter(([, value]) => value !== null))
-
-test('scaling goes through the same rules', async (t) => {
-  const into = await namespace(t)
-  const { resource, manifest } = completeTrainingJob
-  await client.create(resource, placed(manifest, into))
-  const key = { namespace: into, name: 'complete' }
-  await client.patch(trainingJobs, key, { spec: { replicas: 6 } }, { subresource: 'scale' })
-  assert.equal((await client.get(trainingJobs, key)).spec.numWorkers, 6)
-  await assert.rejects(
-    client.patch(trainingJobs, key, { spec: { replicas: 60 } }, { subresource: 'scale' }),
-    /numWorkers must lie between/,
-  )
-})
-
-test('status takes what the operator writes and nothing else', async (t) => {
-  const into = await namespace(t)
-  const { resource, manifest } = completeModelDeployment
-  await client.create(resource, placed(manifest, into))
-  const key = { namespace: into, name: 'complete' }
-  const write = (status: unknown): Promise<KubeObject> =>
-    client.patch(modelDeployments, key, { status }, { subresource: 'status' })
-  await write({ phase: 'Running', activeVersions: [{ name: 'v1', replicas: 2, healthyReplicas: 2 }] })
-  await assert.rejects(write({ phase: 'Happy' }), /status\.phase/)
-  await assert.rejects(write({ metrics: { errorRate: -1 } }), /status\.metrics\.errorRate/)
-  await assert.rejects(write({ conditions: [{ type: 'Ready', status: 'Perhaps' }] }), /status\.conditions/)
-  const after = await client.get(modelDeployments, key)
-  assert.equal(after.status?.phase, 'Running')
-})
-
-interface Counted extends KubeObject {
-  readonly status?: { readonly used?: Readonly<Record<string, string>> }
-}
-
-test('the sixth training job is one too many for the quota, and the message says so', async (t) => {
-  const into = await namespace(t)
-  const [quota] = (await manifestsIn('test/acceptance'))
-    .flatMap(({ objects }) => objects)
-    .filter(({ kind }) => kind === 'ResourceQuota')
-  assert.ok(quota)
-  const quotas: Resource = {
-    group: '',
-    version: 'v1',
-    kind: 'ResourceQuota',
-    plural: 'resourcequotas',
-    namespaced: true,
-  }
-  await client.create(quotas, { ...quota, metadata: { ...quota.metadata, namespace: into } })
-  // The quota controller hears of a new kind half a minute later, and then counts only quotas that change.
-  let attempt = 0
-  await until(
-    'the quota to be counted',
-    async () => {
-      const change = { spec: { hard: { 'count/secrets': String(1000 + attempt++) } } }
-      await client.patch(quotas, { namespace: into, name: quota.metadata.name }, change)
-      const { status } = (await client.get(quotas, { namespace: into, name: quota.metadata.name })) as Counted
-      return status?.used?.['count/trainingjobs.ml.example.com'] === '0'
-    },
-    120_000,
-  )
-  const { resource, manifest } = completeTrainingJob
-  const create = (index: number) => client.create(resource, placed(manifest, into, manifest.spec, `job-${index}`))
-  for (const index of [1, 2, 3, 4, 5]) await create(index)
-  await assert.rejects(create(6), (error: unknown) => {
-    assert.ok(isForbidden(error))
-    assert.match(
-      error.message,
-      /exceeded quota: trainingjob-quota, requested: count\/trainingjobs\.ml\.example\.com=1, used: count\/trainingjobs\.ml\.example\.com=5, limited: count\/trainingjobs\.ml\.example\.com=5/,
-    )
-    return true
-  })
-})
-
-test('two managers apply one object and own their entries of a list', async (t) => {
-  const into = await namespace(t)
-  const { manifest, resource } = completeModelDeployment
-  await client.create(resource, placed(manifest, into))
-  const entry = (name: string, weight: number) => ({ name, weight, modelPath: 's3://models/m' })
-  const applied = (fieldManager: string, ...versions: unknown[]) =>
-    client.apply(resource, placed(manifest, into, { versions }), { fieldManager, force: true })
-  await applied('first', entry('v1', 50), entry('v2', 50))
-  const after = await applied('second', entry('v2', 40), entry('v3', 10))
-  assert.deepEqual(
-    (after.spec['versions'] as { name: string; weight: number }[]).map(({ name, weight }) => [name, weight]),
-    [
-      ['v1', 50],
-      ['v2', 40],
-      ['v3', 10],
-    ],
-  )
+  await assertRejected('name and version', rejection(resource, long), 'spec.versions', 'shorter than 63')
+  assert.equal(await rejection(resource, placed(manifest, into, spec, 'm'.repeat(42))), undefined)
 })

@@ -1,4 +1,4 @@
-/** Every fault that a cache must survive, in one table: a few seconds after it has passed, the cache equals a fresh list. */
+/** A table of faults: a few seconds after each, the cache equals a fresh list. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
@@ -16,27 +16,27 @@ import {
 } from '../../src/runtime/index.ts'
 import { startControlPlane } from '../../testenv/control-plane.ts'
 import { type FaultProxy, faultProxy } from '../../testenv/fault-proxy.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { Faults, refusal } from '../faults.ts'
-import { until } from '../until.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { Faults, errorResponse } from '../client/faults.ts'
+import { until } from '../timing/until.ts'
 
-const HEALED_WITHIN_MS = 5_000
+const RECOVERED_WITHIN_MS = 5_000
 
 const isWatch = (call: Call): boolean => call.verb === 'watch'
-const wantsEverything = (call: Call): boolean => isWatch(call) && call.path.includes('sendInitialEvents=true')
+const isStreamingList = (call: Call): boolean => isWatch(call) && call.path.includes('sendInitialEvents=true')
 const error = (code: number, reason: string) => ({ type: 'ERROR', object: { kind: 'Status', code, reason } })
 const expired = error(410, 'Expired')
 const broken = error(500, 'InternalError')
 
-interface Setting {
+interface FixtureOptions {
   readonly ns: string
   readonly direct: Client
   readonly config: ClientConfig
   readonly proxy: FaultProxy
 }
 
-/** A cache on a client with faults, beside a client without. */
-class Scene {
+/** A cache on a client with faults, and a client without. */
+class CacheFixture {
   readonly ns: string
   readonly direct: Client
   readonly faults = new Faults()
@@ -48,7 +48,7 @@ class Scene {
   readonly #faulty: Client
   readonly #stop = new AbortController()
 
-  constructor(setting: Setting, options: KindOptions<ConfigMap> = {}) {
+  constructor(setting: FixtureOptions, options: KindOptions<ConfigMap> = {}) {
     const { ns, direct, config, proxy } = setting
     this.ns = ns
     this.direct = direct
@@ -86,15 +86,15 @@ class Scene {
     return { namespace: this.ns, name }
   }
 
-  /** An object added, one changed, one gone, one gone and made again: everything that a gap can hide. */
+  /** Adds, changes, deletes and recreates an object: every change that a gap can hide. */
   async churn(): Promise<void> {
     await this.write('added', 'changed')
-    await this.direct.delete(ConfigMap, this.key('gone'))
-    await this.direct.delete(ConfigMap, this.key('reborn'))
-    await this.write('reborn')
+    await this.direct.delete(ConfigMap, this.key('deleted'))
+    await this.direct.delete(ConfigMap, this.key('recreated'))
+    await this.write('recreated')
   }
 
-  /** Waits until the cache equals a fresh list, whole objects compared. */
+  /** Waits until the cache equals a fresh list, comparing whole objects. */
   async equal(): Promise<void> {
     const sorted = (objects: readonly ConfigMap[]) =>
       objects.toSorted((one, other) => ((one.metadata.uid ?? '') < (other.metadata.uid ?? '') ? -1 : 1))
@@ -103,11 +103,11 @@ class Scene {
       const listed = items.map((item) => this.cache.trimmed(item))
       return isDeepStrictEqual(sorted(listed), sorted(this.cache.list()))
     }
-    await until('the cache to equal a fresh list', agrees, HEALED_WITHIN_MS)
+    await until('the cache to equal a fresh list', agrees, RECOVERED_WITHIN_MS)
   }
 
-  /** What the listeners were told fits together: each object is added, changed, deleted in that order, names never shared. */
-  coherent(): void {
+  /** Checks the events: each object is added, changed and deleted in that order, and names are never shared. */
+  assertCoherent(): void {
     const holders = new Map<string, string>()
     for (const { type, object } of this.events) {
       const { name, uid = '' } = object.metadata
@@ -119,12 +119,12 @@ class Scene {
   }
 }
 
-async function scene(t: TestContext, options: KindOptions<ConfigMap> = {}): Promise<Scene> {
+async function setUp(t: TestContext, options: KindOptions<ConfigMap> = {}): Promise<CacheFixture> {
   const { kubeconfig, client } = await sharedCluster()
   const config = await configFromKubeconfig(kubeconfig)
   const setting = { ns: await namespace(t), direct: client, config, proxy: await faultProxy(config.server) }
-  const made = new Scene(setting, options)
-  await made.write('changed', 'gone', 'reborn', 'untouched')
+  const made = new CacheFixture(setting, options)
+  await made.write('changed', 'deleted', 'recreated', 'untouched')
   await made.start(t)
   return made
 }
@@ -132,111 +132,111 @@ async function scene(t: TestContext, options: KindOptions<ConfigMap> = {}): Prom
 interface Fault {
   readonly name: string
   readonly options?: KindOptions<ConfigMap>
-  readonly strike: (scene: Scene) => Promise<void>
+  readonly inject: (fixture: CacheFixture) => Promise<void>
 }
 
 const table: readonly Fault[] = [
   {
     name: 'an object deleted and created again across a 410 relist',
-    strike: async (s) => {
-      // The first try to list again fails, so that everything happens in the gap.
-      s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
-      s.faults.say(expired)
+    inject: async (s) => {
+      // The first relist fails, so that all changes happen in the gap.
+      s.faults.plan(isStreamingList, errorResponse(500, 'InternalError'))
+      s.faults.send(expired)
       await s.churn()
     },
   },
   {
     name: 'an older version of an object in the stream',
-    strike: async (s) => {
+    inject: async (s) => {
       const old = await s.direct.get(ConfigMap, s.key('changed'))
       await s.churn()
       await s.equal()
-      s.faults.say({ type: 'MODIFIED', object: old })
+      s.faults.send({ type: 'MODIFIED', object: old })
     },
   },
   {
     name: 'a late deletion of an old uid in the stream',
-    strike: async (s) => {
-      const old = await s.direct.get(ConfigMap, s.key('reborn'))
+    inject: async (s) => {
+      const old = await s.direct.get(ConfigMap, s.key('recreated'))
       await s.churn()
       await s.equal()
-      s.faults.say({ type: 'DELETED', object: old })
+      s.faults.send({ type: 'DELETED', object: old })
     },
   },
   {
     name: 'a reset of every connection, then 500 for the first lists and watches',
-    strike: async (s) => {
+    inject: async (s) => {
       s.proxy.cut()
       await s.churn()
-      const failure = refusal(500, 'InternalError')
+      const failure = errorResponse(500, 'InternalError')
       s.faults.plan((call) => call.verb === 'watch' || call.verb === 'list', failure, failure)
       s.proxy.restore()
     },
   },
   {
     name: '410 when the watch is opened, and a server that can only list in pages',
-    strike: async (s) => {
-      s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
-      s.faults.plan(isWatch, refusal(410, 'Expired'))
-      s.faults.say(broken)
+    inject: async (s) => {
+      s.faults.plan(isStreamingList, errorResponse(422, 'Invalid'))
+      s.faults.plan(isWatch, errorResponse(410, 'Expired'))
+      s.faults.send(broken)
       await s.churn()
     },
   },
   {
     name: '410 at the list',
-    strike: async (s) => {
-      s.faults.plan(wantsEverything, refusal(422, 'Invalid'))
-      s.faults.plan((call) => call.verb === 'list', refusal(410, 'Expired'))
-      s.faults.say(expired)
+    inject: async (s) => {
+      s.faults.plan(isStreamingList, errorResponse(422, 'Invalid'))
+      s.faults.plan((call) => call.verb === 'list', errorResponse(410, 'Expired'))
+      s.faults.send(expired)
       await s.churn()
     },
   },
   {
     name: '500 on the watch',
-    strike: async (s) => {
-      s.faults.plan(isWatch, refusal(500, 'InternalError'), refusal(503, 'ServiceUnavailable'))
-      s.faults.say(broken)
+    inject: async (s) => {
+      s.faults.plan(isWatch, errorResponse(500, 'InternalError'), errorResponse(503, 'ServiceUnavailable'))
+      s.faults.send(broken)
       await s.churn()
     },
   },
   {
     name: 'a half-open connection',
     options: { inactivityMs: 1_500 },
-    strike: async (s) => {
+    inject: async (s) => {
       s.proxy.freeze()
       await s.churn()
       const noticed = async () => /watch_restarts_total\{[^}]*\} \d/.test(await s.metrics.registry.metrics())
-      await until('the silence to be noticed', noticed)
+      await until('the inactivity to be noticed', noticed)
       s.proxy.restore()
     },
   },
 ]
 
 describe('a cache equals a fresh list after', () => {
-  for (const { name, options = {}, strike } of table) {
+  for (const { name, options = {}, inject } of table) {
     test(name, async (t) => {
-      const s = await scene(t, options)
-      await strike(s)
+      const s = await setUp(t, options)
+      await inject(s)
       await s.equal()
       await s.write('afterwards')
       await s.equal()
       assert.equal(s.faults.pending, 0)
-      s.coherent()
+      s.assertCoherent()
     })
   }
 
-  test('a relist of two thousand objects, of which many have changed hands', async (t) => {
-    const s = await scene(t)
+  test('a relist of two thousand objects, many of them recreated', async (t) => {
+    const s = await setUp(t)
     const names = Array.from({ length: 2_000 }, (_, number) => `many-${number}`)
     await inParallel(names, (name) => s.write(name))
     await s.equal()
-    s.faults.plan(wantsEverything, refusal(500, 'InternalError'))
-    s.faults.say(expired)
+    s.faults.plan(isStreamingList, errorResponse(500, 'InternalError'))
+    s.faults.send(expired)
     await inParallel(names.slice(0, 150), (name) => s.write(name))
     await inParallel(names.slice(100, 200), (name) => s.direct.delete(ConfigMap, s.key(name)))
     await inParallel(names.slice(150, 200), (name) => s.write(name))
     await s.equal()
-    s.coherent()
+    s.assertCoherent()
   })
 
   test('a restart of etcd', async (t) => {
@@ -249,15 +249,15 @@ describe('a cache equals a fresh list after', () => {
       'the default namespace',
       async () => (await direct.list(ConfigMap, { namespace: 'default' })).items.length > 0,
     )
-    const s = new Scene({ ns: 'default', direct, config, proxy: await faultProxy(config.server) })
-    await s.write('changed', 'gone', 'reborn', 'untouched')
+    const s = new CacheFixture({ ns: 'default', direct, config, proxy: await faultProxy(config.server) })
+    await s.write('changed', 'deleted', 'recreated', 'untouched')
     await s.start(t)
     await plane.etcd.kill()
     await plane.etcd.start()
     await until('the API server to answer again', () => direct.list(ConfigMap, { namespace: 'default' }))
     await s.churn()
     await s.equal()
-    s.coherent()
+    s.assertCoherent()
   })
 })
 

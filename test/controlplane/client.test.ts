@@ -3,198 +3,26 @@ import { describe, type TestContext, test } from 'node:test'
 
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig, fixedCredential } from '../../src/kube/config.ts'
-import {
-  isAlreadyExists,
-  isConflict,
-  isExpired,
-  isFieldConflict,
-  isForbidden,
-  isInvalid,
-  isNotFound,
-} from '../../src/kube/errors.ts'
+import { isExpired, isNotFound } from '../../src/kube/errors.ts'
 import { type KubeObject, keyOf, type Resource } from '../../src/kube/object.ts'
-import { formatQuantity, parseQuantity } from '../../src/kube/quantity.ts'
-import { ConfigMap, Deployment, Event, Lease, Namespace, Pod, PodDisruptionBudget } from '../../src/kube/resources.ts'
+import { parseQuantity } from '../../src/kube/quantity.ts'
+import { ConfigMap, Event, Lease, Namespace, Pod, PodDisruptionBudget } from '../../src/kube/resources.ts'
 import { microTime } from '../../src/kube/time.ts'
 import { faultProxy } from '../../testenv/fault-proxy.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { until } from '../until.ts'
-import { installWidgets } from '../widget.ts'
+import { configMap, pendingPod as pod } from '../builders/objects.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { until } from '../timing/until.ts'
+import { installWidgets } from '../cluster/widget.ts'
 
 const { kubeconfig, client } = await sharedCluster()
 
-/** A kind that takes a quantity as it is; resources of pods are rounded to a thousandth. */
+/** A kind that stores a quantity unchanged; resources of pods are rounded to a thousandth. */
 const capacities: Resource<KubeObject & { readonly storageClassName: string; readonly capacity: string }> = {
   group: 'storage.k8s.io',
   version: 'v1',
   kind: 'CSIStorageCapacity',
   plural: 'csistoragecapacities',
   namespaced: true,
-}
-
-function configMap(ns: string, name: string, data: Record<string, string> = {}): ConfigMap {
-  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: ns, name }, data }
-}
-
-/** Bound to no node, so that it stays as it is. */
-function pod(ns: string, name: string, memory = '64Mi'): Pod {
-  const container = { name: 'main', image: 'none', resources: { requests: { memory } } }
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: ns, name, labels: { app: name } },
-    spec: { schedulerName: 'nobody', containers: [container] },
-  }
-}
-
-describe('objects', () => {
-  test('are created once', async (t) => {
-    const ns = await namespace(t)
-    const made = await client.create(ConfigMap, configMap(ns, 'a', { x: '1' }))
-    assert.ok(made.metadata.uid)
-    await assert.rejects(client.create(ConfigMap, configMap(ns, 'a')), isAlreadyExists)
-    assert.deepEqual(await client.get(ConfigMap, keyOf(made)), made)
-  })
-
-  test('keep fields no type knows of, and times as text', async (t) => {
-    const ns = await namespace(t)
-    const { metadata } = await client.create(ConfigMap, configMap(ns, 'a', { x: '1' }))
-    assert.equal(typeof metadata.creationTimestamp, 'string')
-    assert.ok('managedFields' in metadata)
-  })
-
-  test('are created by generated name', async (t) => {
-    const ns = await namespace(t)
-    const unnamed = { ...configMap(ns, ''), metadata: { namespace: ns, generateName: 'gen-' } } as unknown as ConfigMap
-    assert.match((await client.create(ConfigMap, unnamed)).metadata.name, /^gen-/)
-  })
-
-  test('are replaced only in the version that was read', async (t) => {
-    const ns = await namespace(t)
-    const first = await client.create(ConfigMap, configMap(ns, 'a'))
-    const second = await client.update(ConfigMap, { ...first, data: { x: '2' } })
-    assert.equal(second.data?.['x'], '2')
-    await assert.rejects(client.update(ConfigMap, { ...first, data: { x: '3' } }), isConflict)
-  })
-
-  test('are patched field by field, and only if unchanged when asked', async (t) => {
-    const ns = await namespace(t)
-    const first = await client.create(ConfigMap, configMap(ns, 'a', { x: '1', y: '1' }))
-    const patched = await client.patch(ConfigMap, keyOf(first), { data: { x: '2', y: null } })
-    assert.deepEqual(patched.data, { x: '2' })
-    const { resourceVersion } = first.metadata
-    await assert.rejects(client.patch(ConfigMap, keyOf(first), { metadata: { resourceVersion } }), isConflict)
-  })
-
-  test('are patched by many at once without one patch being lost', async (t) => {
-    const ns = await namespace(t)
-    const { metadata } = await client.create(ConfigMap, configMap(ns, 'a'))
-    const names = Array.from({ length: 50 }, (_, index) => `k${index}`)
-    await Promise.all(
-      names.map((name) => client.patch(ConfigMap, { namespace: ns, name: 'a' }, { data: { [name]: '1' } })),
-    )
-    const { data } = await client.get(ConfigMap, { namespace: ns, name: metadata.name })
-    assert.deepEqual(Object.keys(data ?? {}).toSorted(), names.toSorted())
-  })
-
-  test('are applied: created, changed, and relieved of what is no longer given', async (t) => {
-    const ns = await namespace(t)
-    const first = await client.apply(ConfigMap, configMap(ns, 'a', { x: '1', y: '1' }))
-    const second = await client.apply(ConfigMap, configMap(ns, 'a', { x: '2' }))
-    assert.deepEqual(second.data, { x: '2' })
-    const third = await client.apply(ConfigMap, configMap(ns, 'a', { x: '2' }))
-    assert.equal(third.metadata.resourceVersion, second.metadata.resourceVersion, 'nothing changed, nothing written')
-    assert.notEqual(first.metadata.resourceVersion, second.metadata.resourceVersion)
-  })
-
-  test('belong field by field to their manager, unless forced', async (t) => {
-    const ns = await namespace(t)
-    await client.apply(ConfigMap, configMap(ns, 'a', { x: 'mine' }))
-    const theirs = configMap(ns, 'a', { x: 'theirs' })
-    await assert.rejects(client.apply(ConfigMap, theirs, { fieldManager: 'other' }), isFieldConflict)
-    const forced = await client.apply(ConfigMap, theirs, { fieldManager: 'other', force: true })
-    assert.equal(forced.data?.['x'], 'theirs')
-  })
-
-  test('are only tried out by a dry run', async (t) => {
-    const ns = await namespace(t)
-    await client.create(ConfigMap, configMap(ns, 'a'), { dryRun: true })
-    await assert.rejects(client.get(ConfigMap, { namespace: ns, name: 'a' }), isNotFound)
-    const made = await client.create(ConfigMap, configMap(ns, 'a'))
-    await client.delete(ConfigMap, keyOf(made), { dryRun: true })
-    assert.equal((await client.get(ConfigMap, keyOf(made))).metadata.uid, made.metadata.uid)
-  })
-
-  test('have a status that is written apart', async (t) => {
-    const ns = await namespace(t)
-    const made = await client.create(Pod, pod(ns, 'p'))
-    const patched = await client.patch(Pod, keyOf(made), { status: { message: 'seen' } }, { subresource: 'status' })
-    assert.equal(patched.status?.message, 'seen')
-    const status = await client.get(Pod, keyOf(made), { subresource: 'status' })
-    assert.equal(status.status?.message, 'seen')
-  })
-
-  test('that break the rules are refused with the field', async (t) => {
-    const ns = await namespace(t)
-    const bad = pod(ns, 'p')
-    await assert.rejects(client.create(Pod, { ...bad, spec: { containers: [] } }), (error) => {
-      assert.ok(isInvalid(error))
-      assert.equal(error.details?.causes?.[0]?.field, 'spec.containers')
-      return true
-    })
-  })
-})
-
-describe('a delete', () => {
-  test('resolves when there is nothing left to delete', async (t) => {
-    const ns = await namespace(t)
-    await client.delete(ConfigMap, { namespace: ns, name: 'never' })
-  })
-
-  test('spares an object of the same name that is another', async (t) => {
-    const ns = await namespace(t)
-    const old = await client.create(ConfigMap, configMap(ns, 'a'))
-    await client.delete(ConfigMap, keyOf(old), { uid: old.metadata.uid ?? '' })
-    const young = await client.create(ConfigMap, configMap(ns, 'a'))
-    await assert.rejects(client.delete(ConfigMap, keyOf(old), { uid: old.metadata.uid ?? '' }), isConflict)
-    assert.equal((await client.get(ConfigMap, keyOf(old))).metadata.uid, young.metadata.uid)
-  })
-
-  test('spares an object that was changed', async (t) => {
-    const ns = await namespace(t)
-    const old = await client.create(ConfigMap, configMap(ns, 'a'))
-    await client.patch(ConfigMap, keyOf(old), { data: { x: '1' } })
-    const { resourceVersion = '' } = old.metadata
-    await assert.rejects(client.delete(ConfigMap, keyOf(old), { resourceVersion }), isConflict)
-  })
-
-  test('passes its propagation on', async (t) => {
-    const ns = await namespace(t)
-    const spec = {
-      selector: { matchLabels: { app: 'd' } },
-      replicas: 0,
-      template: { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'main', image: 'none' }] } },
-    }
-    const made = await client.create(Deployment, {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace: ns, name: 'd', finalizers: ['example.com/hold'] },
-      spec,
-    })
-    await client.delete(Deployment, keyOf(made), { propagationPolicy: 'Foreground' })
-    assert.ok((await finalizersAtDeletion(made)).includes('foregroundDeletion'))
-    await client.patch(Deployment, keyOf(made), { metadata: { finalizers: null } })
-  })
-})
-
-/** What the object was held by at the moment it was deleted; the garbage collector changes that soon after. */
-async function finalizersAtDeletion({ metadata }: Deployment): Promise<readonly string[]> {
-  const { namespace: ns = '', resourceVersion = '' } = metadata
-  for await (const event of client.openWatch(Deployment, { namespace: ns, resourceVersion, timeoutSeconds: 60 })) {
-    if (event.type !== 'MODIFIED' || event.object.metadata.deletionTimestamp === undefined) continue
-    return event.object.metadata.finalizers ?? []
-  }
-  return []
 }
 
 describe('an eviction', () => {
@@ -217,12 +45,12 @@ describe('an eviction', () => {
     return made
   }
 
-  test('is refused by a disruption budget, and said so at once', async (t) => {
+  test('is rejected by a disruption budget without retries', async (t) => {
     const made = await guarded(t, 1)
     await assert.rejects(client.evict(keyOf(made)), { code: 429, reason: 'TooManyRequests' })
   })
 
-  test('deletes the pod when the budget allows, and is content when it is gone', async (t) => {
+  test('deletes the pod when the budget allows, and resolves when it is gone', async (t) => {
     const made = await guarded(t, 0)
     await client.evict(keyOf(made), { uid: made.metadata.uid ?? '', gracePeriodSeconds: 0 })
     await assert.rejects(client.get(Pod, keyOf(made)), isNotFound)
@@ -231,7 +59,7 @@ describe('an eviction', () => {
 })
 
 describe('lists', () => {
-  test('come in pages and whole, selected by label and field', async (t) => {
+  test('are paged or whole, selected by label and field', async (t) => {
     const ns = await namespace(t)
     const names = Array.from({ length: 25 }, (_, index) => `n${index}`)
     await Promise.all(
@@ -256,15 +84,15 @@ describe('lists', () => {
     assert.deepEqual(sizes, [10, 10, 5])
   })
 
-  test('of a version that cannot be, say so', async () => {
+  test('reject an impossible resourceVersion', async () => {
     const far = { resourceVersion: '999999999999', resourceVersionMatch: 'Exact', timeoutMs: 1_000 } as const
     await assert.rejects(client.list(Namespace, far))
   })
 })
 
 describe('a raw watch', () => {
-  test('from a version too old is refused as expired', async () => {
-    // The server knows the history of a kind from when it began to serve it, so a new kind has none at version 1.
+  test('from an old resourceVersion is rejected as expired', async () => {
+    // The server has no history of a kind before it was installed, so a new kind has none at version 1.
     const Widget = await installWidgets()
     await assert.rejects(
       async () => {
@@ -277,7 +105,7 @@ describe('a raw watch', () => {
     )
   })
 
-  test('ends when the server was asked to end it', async (t) => {
+  test('ends after timeoutSeconds', async (t) => {
     const ns = await namespace(t)
     for await (const event of client.openWatch(ConfigMap, { namespace: ns, timeoutSeconds: 1 })) {
       assert.notEqual(event.type, 'ERROR')
@@ -286,7 +114,7 @@ describe('a raw watch', () => {
 })
 
 describe('times and quantities', () => {
-  test('a Lease and an Event take our MicroTime', async (t) => {
+  test('a Lease and an Event accept our MicroTime', async (t) => {
     const ns = await namespace(t)
     const now = microTime(new Date())
     const lease = await client.create(Lease, {
@@ -311,7 +139,7 @@ describe('times and quantities', () => {
     assert.equal(event.eventTime, now)
   })
 
-  test('a quantity means the same to the server and to us', async (t) => {
+  test('a quantity has the same value for the server and for us', async (t) => {
     const ns = await namespace(t)
     const texts = [
       '1.5Gi',
@@ -340,33 +168,10 @@ describe('times and quantities', () => {
       assert.throws(() => parseQuantity(text), RangeError, text)
     }
   })
-
-  test('a quantity is written as the server writes one it has computed', async (t) => {
-    const ns = await namespace(t)
-    for (const text of [
-      '1.5Gi',
-      '100m',
-      '1e3',
-      '12e-3',
-
-      '1000m',
-      '1000k',
-      '0.5Ki',
-      '1024Mi',
-      '1024',
-
-      '0',
-      '.5',
-    ]) {
-      const made = await client.create(Pod, pod(ns, 'q', text), { dryRun: true })
-      const stored = made.spec?.containers[0]?.resources?.requests?.['memory'] as string
-      assert.equal(formatQuantity(parseQuantity(text)), stored, text)
-    }
-  })
 })
 
 describe('identity', () => {
-  test('a token that nobody issued is 401, no token at all is 403', async () => {
+  test('an unknown token is 401, no token is 403', async () => {
     const config = await configFromKubeconfig(kubeconfig)
     for (const [credential, code] of [
       [{ token: 'forged' }, 401],
@@ -378,7 +183,7 @@ describe('identity', () => {
     }
   })
 
-  test('what a role does not allow is forbidden', async (t) => {
+  test('a call that no role allows is forbidden', async (t) => {
     const ns = await namespace(t)
     const accounts: Resource = {
       group: '',
@@ -399,12 +204,12 @@ describe('identity', () => {
     const config = await configFromKubeconfig(kubeconfig)
     const account = createClient({ ...config, credentials: fixedCredential({ token: answer.status.token }) })
     t.after(() => account.close())
-    await assert.rejects(account.list(Pod, { namespace: ns }), isForbidden)
+    await assert.rejects(account.list(Pod, { namespace: ns }), { code: 403 })
   })
 })
 
-describe('anything else', () => {
-  test('can be asked for: health as text, discovery as JSON', async () => {
+describe('raw requests', () => {
+  test('return health as text and discovery as JSON', async () => {
     assert.equal(await client.request({ method: 'GET', path: '/readyz' }), 'ok')
     const { kind } = (await client.request({ method: 'GET', path: '/apis' })) as { kind: string }
     assert.equal(kind, 'APIGroupList')
@@ -412,7 +217,7 @@ describe('anything else', () => {
 })
 
 describe('a bad connection', () => {
-  test('that was cut and came back is not noticed by reads', async (t) => {
+  test('that was cut and restored does not fail reads', async (t) => {
     const config = await configFromKubeconfig(kubeconfig)
     const proxy = await faultProxy(config.server)
     const distant = createClient({ ...config, server: proxy.server })

@@ -1,4 +1,4 @@
-/** What our documents show is accepted by a real API server; what they tell to type is run, here or where it says. */
+/** Manifests in our documents are accepted by a real API server; their commands are run here or by the named tests. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { parseAllDocuments } from 'yaml'
 import { kubernetes } from '../../testenv/assets.ts'
 import { provideBinaries } from '../../testenv/binaries.ts'
 import { kubectlFor } from '../../testenv/kubectl.ts'
-import { installApi } from '../api.ts'
-import { sharedCluster } from '../cluster.ts'
-import { blocksIn, readmeCommands, ROOT } from '../documents.ts'
+import { installApi } from '../cluster/api.ts'
+import { sharedCluster } from '../cluster/shared-cluster.ts'
+import { blocksIn, readmeCommands, ROOT } from '../documents/blocks.ts'
 
 before(async () => {
   const { client } = await sharedCluster()
@@ -17,7 +17,7 @@ before(async () => {
 })
 
 for (const document of ['README.md', 'docs/quickstart.md', 'docs/OPERATIONS.md', 'docs/training.md']) {
-  test(`${document}: every manifest is accepted as it stands`, async () => {
+  test(`${document}: every manifest is accepted unchanged`, async () => {
     const { kubeconfig } = await sharedCluster()
     const kubectl = kubectlFor(await provideBinaries([kubernetes]), kubeconfig)
     const manifests = blocksIn(document).filter(({ language }) => language === 'yaml')
@@ -29,7 +29,7 @@ for (const document of ['README.md', 'docs/quickstart.md', 'docs/OPERATIONS.md',
   })
 }
 
-test('README.md: what it tells to type is run as it stands', () => {
+test('README.md: every command is run by a test', () => {
   // `make demo` and `make demo-down` are run by test/node/demo.test.ts, the installation by test/node/install.test.ts;
   // `make test` cannot run itself, but is what CI runs, and nothing else.
   assert.deepEqual(readmeCommands('Try it'), ['make demo', 'make demo-down', 'make test'])

@@ -6,9 +6,9 @@ import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { isNotFound } from '../../src/kube/errors.ts'
 import { ConfigMap } from '../../src/kube/resources.ts'
 import { createLogger, Manager } from '../../src/runtime/index.ts'
-import { Audit } from '../audit.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { until } from '../until.ts'
+import { Audit } from '../client/audit.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { until } from '../timing/until.ts'
 
 const { client, kubeconfig } = await sharedCluster()
 
@@ -39,48 +39,48 @@ async function running(t: TestContext) {
       data,
     })
   const dataOf = async (name: string) => (await client.get(ConfigMap, at(name))).data
-  const says = (name: string, text: string) =>
-    until(`${name} to say ${text}`, async () => (await dataOf(name))?.['text'] === text)
-  const isGone = (name: string) =>
+  const becomes = (name: string, text: string) =>
+    until(`${name} to be ${text}`, async () => (await dataOf(name))?.['text'] === text)
+  const disappears = (name: string) =>
     until(`${name} to be gone`, () => client.get(ConfigMap, at(name)).then(() => false, isNotFound))
-  return { audit, at, write, says, isGone, manager }
+  return { audit, at, write, becomes, disappears, manager }
 }
 
 describe('the echo controller', () => {
   test('copies, follows, repairs and removes', async (t) => {
-    const { at, write, says, isGone } = await running(t)
+    const { at, write, becomes, disappears } = await running(t)
     await write('original', { text: 'one' }, 'copy')
-    await says('copy', 'one')
+    await becomes('copy', 'one')
     await write('original', { text: 'two' }, 'copy')
-    await says('copy', 'two')
+    await becomes('copy', 'two')
     await client.patch(ConfigMap, at('copy'), { data: { text: 'tampered' } })
-    await says('copy', 'two')
+    await becomes('copy', 'two')
     await client.delete(ConfigMap, at('copy'))
-    await says('copy', 'two')
+    await becomes('copy', 'two')
     await write('original', { text: 'two' }, 'elsewhere')
-    await says('elsewhere', 'two')
-    await isGone('copy')
+    await becomes('elsewhere', 'two')
+    await disappears('copy')
     await client.delete(ConfigMap, at('original'))
-    await isGone('elsewhere')
+    await disappears('elsewhere')
   })
 
-  test('at rest it writes nothing, and each change costs one write', async (t) => {
-    const { audit, write, says } = await running(t)
+  test('writes nothing once converged, and once per change', async (t) => {
+    const { audit, write, becomes } = await running(t)
     for (let number = 0; number < 20; number++) await write(`original-${number}`, { text: 'one' }, `copy-${number}`)
-    for (let number = 0; number < 20; number++) await says(`copy-${number}`, 'one')
+    for (let number = 0; number < 20; number++) await becomes(`copy-${number}`, 'one')
     assert.equal((await audit.take()).length, 20)
     await write('original-7', { text: 'two' }, 'copy-7')
-    await says('copy-7', 'two')
+    await becomes('copy-7', 'two')
     assert.deepEqual(await audit.take(), ['apply configmaps/copy-7 200'])
   })
 
-  test('a taken name is left alone', async (t) => {
-    const { audit, write, says } = await running(t)
+  test('does not touch an object of somebody else', async (t) => {
+    const { audit, write, becomes } = await running(t)
     await write('theirs', { text: 'theirs' })
     await write('original', { text: 'ours' }, 'theirs')
     await write('other', { text: 'fine' }, 'copy')
-    await says('copy', 'fine')
-    await says('theirs', 'theirs')
+    await becomes('copy', 'fine')
+    await becomes('theirs', 'theirs')
     assert.deepEqual(await audit.take(), ['apply configmaps/copy 201'])
   })
 })

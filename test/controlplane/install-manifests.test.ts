@@ -1,4 +1,4 @@
-/** The chart and the kustomize base are two ways to say the same installation. */
+/** The chart and the kustomize base install the same objects. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import type { KubeObject } from '../../src/kube/object.ts'
 import { kubernetes } from '../../testenv/assets.ts'
 import { provideBinaries } from '../../testenv/binaries.ts'
 import { runCommand } from '../../testenv/command.ts'
-import { helmFor } from '../helm.ts'
+import { helmFor } from '../cluster/helm.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CHART = join(ROOT, 'charts', 'ml-operator')
@@ -49,7 +49,7 @@ async function charted(major: 3 | 4, ...flags: string[]): Promise<Map<string, Ku
 }
 
 for (const major of [3, 4] as const) {
-  test(`Helm ${major}: the chart renders what kustomize does`, async () => {
+  test(`Helm ${major}: the chart renders the same objects as kustomize`, async () => {
     const base = await kustomized('base')
     base.delete('Namespace/ml-operator-system') // Helm makes it, with --create-namespace
     const chart = await charted(major)
@@ -66,7 +66,7 @@ function withLabels(object: KubeObject, labels: Record<string, string>): KubeObj
   return { ...object, metadata: { ...object.metadata, labels } }
 }
 
-test('bound to a namespace, the operator has rights in no other', async () => {
+test('has permissions in one namespace only when bound to it', async () => {
   const chart = await charted(4, '--set=watchNamespace=team')
   const rules = (name: string): unknown => (chart.get(name) as KubeObject & { rules: unknown }).rules
   const cluster = await kustomized('namespaced')
@@ -77,12 +77,12 @@ test('bound to a namespace, the operator has rights in no other', async () => {
   assert.deepEqual(both, kustomize('Role/ml-operator'))
 })
 
-test('a value that the chart does not know is refused by name', async () => {
+test('rejects unknown chart values by name', async () => {
   await assert.rejects(charted(4, '--set=replica=3'), /replica/)
   await assert.rejects(charted(3, '--set=replicas=0'), /replicas/)
 })
 
-test('with every value set, the chart renders', async () => {
+test('renders with every value set', async () => {
   const config = `--set-json=config=${JSON.stringify({ training: { user: 2000 } })}`
   const flags = [
     '--set-string=image.tag=9',

@@ -11,18 +11,18 @@ import { ConfigMap, Lease } from '../../src/kube/resources.ts'
 import { watch } from '../../src/kube/watch.ts'
 import { createLogger, LeaderElector } from '../../src/runtime/index.ts'
 import { FakeClock } from '../../src/runtime/fake-clock.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { until } from '../until.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { until } from '../timing/until.ts'
 
 const { client, kubeconfig } = await sharedCluster()
-const script = new URL('../fixtures/stubborn-writer.ts', import.meta.url).pathname
+const script = new URL('../programs/stubborn-writer.ts', import.meta.url).pathname
 const LEASE_MS = 6_000
 const RETRY_MS = 1_000
 
 /** A manager in a process of its own. */
 class Writer {
   readonly identity: string
-  readonly said: string[] = []
+  readonly events: string[] = []
   readonly #process: ChildProcessByStdio<null, Readable, null>
 
   constructor(t: TestContext, ns: string, identity: string) {
@@ -30,21 +30,21 @@ class Writer {
     const args = [script, kubeconfig, ns, identity]
     this.#process = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     createInterface(this.#process.stdout).on('line', (line) => {
-      this.said.push((JSON.parse(line) as { event: string }).event)
+      this.events.push((JSON.parse(line) as { event: string }).event)
     })
     t.after(() => this.end())
   }
 
   count(event: string): number {
-    return this.said.filter((said) => said === event).length
+    return this.events.filter((one) => one === event).length
   }
 
   signal(signal: NodeJS.Signals): void {
     this.#process.kill(signal)
   }
 
-  async says(event: string, times = 1): Promise<void> {
-    await until(`${this.identity} to say ${event}`, () => this.count(event) >= times)
+  async emits(event: string, times = 1): Promise<void> {
+    await until(`${this.identity} to print ${event}`, () => this.count(event) >= times)
   }
 
   async end(): Promise<void> {
@@ -54,70 +54,70 @@ class Writer {
   }
 }
 
-/** Two writers that compete, and a witness of every signature. */
-async function contest(t: TestContext) {
+/** Two writers that compete, and an observer of every write. */
+async function startWriters(t: TestContext) {
   const ns = await namespace(t)
   const metadata = { namespace: ns, name: 'signed' }
   await client.create(ConfigMap, { apiVersion: 'v1', kind: 'ConfigMap', metadata })
-  const signatures: { writer: string; at: number }[] = []
+  const writes: { writer: string; at: number }[] = []
   const stop = new AbortController()
   const scope = { namespace: ns, fieldSelector: 'metadata.name=signed', signal: stop.signal }
-  const witness = (async () => {
+  const observing = (async () => {
     for await (const update of watch(client, ConfigMap, scope)) {
       const writer = update.type === 'apply' ? update.object.data?.['writer'] : undefined
-      if (writer !== undefined) signatures.push({ writer, at: performance.now() })
+      if (writer !== undefined) writes.push({ writer, at: performance.now() })
     }
   })()
   t.after(async () => {
     stop.abort()
-    await witness
+    await observing
   })
   const first = new Writer(t, ns, 'first')
-  await first.says('leading')
+  await first.emits('leading')
   const second = new Writer(t, ns, 'second')
-  await second.says('contending')
-  await until('the first to sign', () => signatures.length > 10)
-  const signed = (writer: Writer) =>
-    until(`${writer.identity} to sign`, () => signatures.find((signature) => signature.writer === writer.identity))
-  return { ns, first, second, signatures, signed }
+  await second.emits('contending')
+  await until('the first to write', () => writes.length > 10)
+  const wrote = (writer: Writer) =>
+    until(`${writer.identity} to write`, () => writes.find((write) => write.writer === writer.identity))
+  return { ns, first, second, writes, wrote }
 }
 
-/** Who wrote, in order, without repetitions. */
-const terms = (signatures: readonly { writer: string }[]) =>
-  signatures.map(({ writer }) => writer).filter((writer, position, all) => writer !== all[position - 1])
+/** The writers in order, without repetitions. */
+const terms = (writes: readonly { writer: string }[]) =>
+  writes.map(({ writer }) => writer).filter((writer, position, all) => writer !== all[position - 1])
 
 describe('two manager processes', () => {
-  test('one leads; when it is killed, the other takes over within the lease', async (t) => {
-    const { first, second, signed, signatures } = await contest(t)
+  test('one leads; when it is killed, the other takes over within the lease duration', async (t) => {
+    const { first, second, wrote, writes } = await startWriters(t)
     assert.equal(second.count('leading'), 0)
     const killedAt = performance.now()
     first.signal('SIGKILL')
-    const { at } = await signed(second)
+    const { at } = await wrote(second)
     t.diagnostic(`took over ${Math.round(at - killedAt)} ms after the kill, with a lease of ${LEASE_MS} ms`)
     assert.ok(at - killedAt < LEASE_MS + 2 * RETRY_MS)
-    assert.deepEqual(terms(signatures), ['first', 'second'])
+    assert.deepEqual(terms(writes), ['first', 'second'])
   })
 
-  test('paused past its lease and resumed, the old leader writes nothing', async (t) => {
-    const { first, second, signed, signatures } = await contest(t)
+  test('an old leader that was paused beyond its lease writes nothing after it is resumed', async (t) => {
+    const { first, second, wrote, writes } = await startWriters(t)
     first.signal('SIGSTOP')
-    await signed(second)
-    const before = signatures.filter(({ writer }) => writer === 'first').length
+    await wrote(second)
+    const before = writes.filter(({ writer }) => writer === 'first').length
     first.signal('SIGCONT')
-    await first.says('lost')
-    await first.says('refused', 20)
-    assert.deepEqual(terms(signatures), ['first', 'second'])
-    assert.equal(signatures.filter(({ writer }) => writer === 'first').length, before)
+    await first.emits('lost')
+    await first.emits('refused', 20)
+    assert.deepEqual(terms(writes), ['first', 'second'])
+    assert.equal(writes.filter(({ writer }) => writer === 'first').length, before)
   })
 
-  test('stopped in good order, it releases the lease and the other need not wait for it', async (t) => {
-    const { ns, first, second, signed, signatures } = await contest(t)
+  test('a graceful stop releases the lease, so the other takes over at once', async (t) => {
+    const { ns, first, second, wrote, writes } = await startWriters(t)
     const stoppedAt = performance.now()
     first.signal('SIGTERM')
-    const { at } = await signed(second)
+    const { at } = await wrote(second)
     t.diagnostic(`took over ${Math.round(at - stoppedAt)} ms after the signal`)
-    await first.says('stopped')
-    assert.deepEqual(terms(signatures), ['first', 'second'])
+    await first.emits('stopped')
+    assert.deepEqual(terms(writes), ['first', 'second'])
     const lease = await client.get(Lease, { namespace: ns, name: 'writer' })
     assert.equal(lease.spec?.holderIdentity, 'second')
     assert.equal(lease.spec?.leaseTransitions, 1)
@@ -138,7 +138,7 @@ describe('an elector', () => {
   const attempt = ({ elector: candidate }: Awaited<ReturnType<typeof elector>>) =>
     candidate.attempt(AbortSignal.timeout(30_000))
 
-  test('leads as long as its own monotonic clock says that the renewal is fresh', async (t) => {
+  test('leads while its renewal is recent by its own monotonic clock', async (t) => {
     const ns = await namespace(t)
     const one = await elector(t, ns, 'one')
     assert.equal(await attempt(one), true)
@@ -151,7 +151,7 @@ describe('an elector', () => {
   })
 
   for (const hours of [-1, 1]) {
-    test(`waits the whole lease whatever the other's clock shows (${hours} h)`, async (t) => {
+    test(`waits for the whole lease whatever the other's clock shows (${hours} h)`, async (t) => {
       const ns = await namespace(t)
       const one = await elector(t, ns, 'one', new FakeClock(Date.UTC(2030, 0, 1) + hours * 3_600_000))
       const two = await elector(t, ns, 'two')
@@ -164,7 +164,7 @@ describe('an elector', () => {
     })
   }
 
-  test('a renewal starts the wait anew, and a release ends it', async (t) => {
+  test('a renewal restarts the wait, and a release ends it', async (t) => {
     const ns = await namespace(t)
     const one = await elector(t, ns, 'one')
     const two = await elector(t, ns, 'two')
@@ -181,22 +181,22 @@ describe('an elector', () => {
     assert.equal(await attempt(two), true)
   })
 
-  test('a leader whose lease was taken from it notices at its next renewal', async (t) => {
+  test('a leader notices at its next renewal that its lease was taken', async (t) => {
     const ns = await namespace(t)
     const one = await elector(t, ns, 'one')
     assert.equal(await attempt(one), true)
     const lease = await client.get(Lease, { namespace: ns, name: 'lead' })
-    await client.update(Lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'usurper' } })
+    await client.update(Lease, { ...lease, spec: { ...lease.spec, holderIdentity: 'other' } })
     const holding = one.elector.hold(new AbortController().signal)
     const ended = await until('the loss to be noticed', async () => {
       one.clock.advance(500)
       return Promise.race([holding, new Promise<undefined>((resolve) => setImmediate(resolve, undefined))])
     })
     assert.equal(ended, 'lost')
-    assert.equal((await client.get(Lease, { namespace: ns, name: 'lead' })).spec?.holderIdentity, 'usurper')
+    assert.equal((await client.get(Lease, { namespace: ns, name: 'lead' })).spec?.holderIdentity, 'other')
   })
 
-  test('times are written with six digits, and a write on an old version is refused', async (t) => {
+  test('writes times with six digits, and no update with an old resourceVersion', async (t) => {
     const ns = await namespace(t)
     const one = await elector(t, ns, 'one')
     await attempt(one)

@@ -6,15 +6,15 @@ import { test } from 'node:test'
 
 import { startControlPlane } from '../../testenv/control-plane.ts'
 import { processesOf } from '../../testenv/run-directory.ts'
-import { until } from '../until.ts'
+import { until } from '../timing/until.ts'
 
-const STARTER = join(import.meta.dirname, '../fixtures/start-control-plane.ts')
+const STARTER = join(import.meta.dirname, '../programs/start-control-plane.ts')
 
 function leavesNothing(runDirectory: string): boolean {
   return !existsSync(runDirectory) && processesOf(runDirectory).length === 0
 }
 
-test('ten starts and stops in a row succeed', async (t) => {
+test('starts and stops ten times in a row', async (t) => {
   const times: number[] = []
   for (let round = 0; round < 10; round++) {
     const began = performance.now()
@@ -27,7 +27,7 @@ test('ten starts and stops in a row succeed', async (t) => {
   t.diagnostic(`control plane ready: median ${(median / 1000).toFixed(1)} s of ${times.length} starts`)
 })
 
-test('two control planes run side by side and know nothing of each other', async (t) => {
+test('two control planes run in parallel, isolated from each other', async (t) => {
   const planes = await Promise.all([startControlPlane(), startControlPlane()])
   t.after(() => Promise.all(planes.map((plane) => plane.stop())))
   const [one, two] = planes
@@ -35,16 +35,19 @@ test('two control planes run side by side and know nothing of each other', async
   await assert.rejects(two.kubectl('get', 'namespace', 'only-here'), /NotFound/)
 })
 
-test('a component that dies is reported with the tail of its log', async (t) => {
-  const died = Promise.withResolvers<Error>()
-  const plane = await startControlPlane({ onDeath: died.resolve })
+test('reports a component that exits, with the tail of its log', async (t) => {
+  const exited = Promise.withResolvers<Error>()
+  const plane = await startControlPlane({ onExit: exited.resolve })
   t.after(() => plane.stop())
   process.kill(plane.scheduler.pid, 'SIGKILL')
-  assert.match((await died.promise).message, /kube-scheduler died \(exit SIGKILL\)[^]*kube-scheduler\.log/)
+  assert.match(
+    (await exited.promise).message,
+    /kube-scheduler exited unexpectedly \(exit SIGKILL\)[^]*kube-scheduler\.log/,
+  )
 })
 
 for (const signal of ['SIGKILL', 'SIGINT'] as const) {
-  test(`nothing is left when the process that started it ends by ${signal}`, async () => {
+  test(`leaves nothing behind when its parent process ends by ${signal}`, async () => {
     const child = spawn(process.execPath, [STARTER], { stdio: ['ignore', 'pipe', 'inherit'] })
     let output = ''
     child.stdout.on('data', (chunk: Buffer) => void (output += chunk.toString()))

@@ -14,11 +14,11 @@ import {
   type ReconcileContext,
 } from '../../src/runtime/index.ts'
 import { freePorts } from '../../testenv/ports.ts'
-import { Audit } from '../audit.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { Faults, refusal } from '../faults.ts'
-import { until } from '../until.ts'
-import { installWidgets, type Widget } from '../widget.ts'
+import { Audit } from '../client/audit.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { Faults, errorResponse } from '../client/faults.ts'
+import { until } from '../timing/until.ts'
+import { installWidgets, type Widget } from '../cluster/widget.ts'
 
 const { client, kubeconfig } = await sharedCluster()
 const widgets = await installWidgets()
@@ -33,8 +33,22 @@ type Reconcile = (
   tools: Tools,
 ) => Promise<{ requeueAfterMs?: number } | void>
 
-/** A manager with one controller of Widgets that own ConfigMaps, in a namespace of its own. */
-async function stage(
+function addWidgetController(tools: Tools, ns: string, reconcile: Reconcile, options?: ControllerOptions): void {
+  const { manager } = tools
+  const cached = manager.caches.of(widgets, { namespace: ns })
+  manager.caches.of(ConfigMap, { namespace: ns })
+  manager
+    .controller('widgets')
+    .for(widgets)
+    .owns(ConfigMap)
+    .reconcile(async (key, context) => {
+      const widget = cached.get(key)
+      return widget && reconcile(widget, context, tools)
+    }, options)
+}
+
+/** A manager with one controller of Widgets that own ConfigMaps, in its own namespace. */
+async function setUp(
   t: TestContext,
   reconcile: Reconcile,
   more: Partial<ManagerOptions> & { controller?: ControllerOptions } = {},
@@ -52,17 +66,7 @@ async function stage(
     shutdownMs: 1_000,
     ...options,
   })
-  const cached = manager.caches.of(widgets, { namespace: ns })
-  manager.caches.of(ConfigMap, { namespace: ns })
-  const commit = committer(manager)
-  manager
-    .controller('widgets')
-    .for(widgets)
-    .owns(ConfigMap)
-    .reconcile(async (key, context) => {
-      const widget = cached.get(key)
-      return widget && reconcile(widget, context, { manager, commit })
-    }, controller)
+  addWidgetController({ manager, commit: committer(manager) }, ns, reconcile, controller)
   const stop = new AbortController()
   const start = () => {
     const ended = manager.run(stop.signal)
@@ -82,7 +86,7 @@ async function stage(
   return { ns, manager, audit, faults, widget, start, stop }
 }
 
-/** Keeps as many children as the spec says, and counts them in the status. */
+/** Applies as many children as the spec has, and counts them in the status. */
 const keepChildren: Reconcile = (widget, context, { manager, commit }) => {
   const children = manager.caches.of(ConfigMap).ownedBy(widget.metadata.uid ?? '')
   const names = Array.from({ length: widget.spec?.size ?? 0 }, (_, rank) => `${widget.metadata.name}-${rank}`)
@@ -96,13 +100,13 @@ const keepChildren: Reconcile = (widget, context, { manager, commit }) => {
 }
 
 describe('a manager', () => {
-  test('brings everything to its place, and at rest writes nothing over many resyncs', async (t) => {
+  test('converges, and then writes nothing over many resyncs', async (t) => {
     let reconciles = 0
     const reconcile: Reconcile = (...args) => {
       reconciles += 1
       return keepChildren(...args)
     }
-    const { ns, widget, start, audit } = await stage(t, reconcile, { controller: { resyncMs: 200 } })
+    const { ns, widget, start, audit } = await setUp(t, reconcile, { controller: { resyncMs: 200 } })
     for (let number = 0; number < 10; number++) await widget(`w-${number}`, 3)
     void start()
     const counted = async () =>
@@ -114,8 +118,8 @@ describe('a manager', () => {
     assert.deepEqual(await audit.take(), [])
   })
 
-  test('never creates a child twice, however often it is woken before the cache has caught up', async (t) => {
-    const { ns, widget, start, audit } = await stage(t, async (owner, context, tools) => {
+  test('never creates a child twice while the cache is behind', async (t) => {
+    const { ns, widget, start, audit } = await setUp(t, async (owner, context, tools) => {
       await keepChildren(owner, context, tools)
       return { requeueAfterMs: 1 }
     })
@@ -134,8 +138,8 @@ describe('a manager', () => {
     assert.ok(created.every((line) => line.endsWith('201')))
   })
 
-  test('a poisonous object stops neither the process nor the others', async (t) => {
-    const { ns, widget, start, manager } = await stage(t, async (owner, context, tools) => {
+  test('one failing object stops neither the process nor the others', async (t) => {
+    const { ns, widget, start, manager } = await setUp(t, async (owner, context, tools) => {
       if (owner.metadata.name === 'poison') throw new TypeError('cannot read properties of undefined')
       return keepChildren(owner, context, tools)
     })
@@ -150,19 +154,19 @@ describe('a manager', () => {
     await until('the error to be counted', async () => failed.test(await manager.metrics.registry.metrics()))
   })
 
-  test('every refusal of the server, once and five in a row, ends in the same place', async (t) => {
-    const { ns, widget, start, faults, audit } = await stage(t, keepChildren)
+  test('converges after every API error, once and five in a row', async (t) => {
+    const { ns, widget, start, faults, audit } = await setUp(t, keepChildren)
     const writes = (kind: string) => (call: { verb: string; resource?: { kind: string } }) =>
       ['apply', 'patch'].includes(call.verb) && call.resource?.kind === kind
     const answers = [
-      refusal(409, 'Conflict'),
-      refusal(429, 'TooManyRequests'),
-      refusal(500, 'InternalError'),
-      refusal(504, 'Timeout'),
-      refusal(403, 'Forbidden', 'exceeded quota: q'),
+      errorResponse(409, 'Conflict'),
+      errorResponse(429, 'TooManyRequests'),
+      errorResponse(500, 'InternalError'),
+      errorResponse(504, 'Timeout'),
+      errorResponse(403, 'Forbidden', 'exceeded quota: q'),
     ]
     for (const answer of answers) faults.plan(writes('ConfigMap'), answer)
-    faults.plan(writes('Widget'), ...Array.from({ length: 5 }, () => refusal(500, 'InternalError')))
+    faults.plan(writes('Widget'), ...Array.from({ length: 5 }, () => errorResponse(500, 'InternalError')))
     await widget('w', 2)
     void start()
     await until(
@@ -174,9 +178,9 @@ describe('a manager', () => {
     assert.equal(succeeded.length, 3)
   })
 
-  test('serves health and metrics; ready when the caches are', async (t) => {
+  test('serves health and metrics, and is ready when the caches are', async (t) => {
     const [port = 0] = await freePorts(1)
-    const { start, manager, widget, ns } = await stage(t, keepChildren, { server: { port, host: '127.0.0.1' } })
+    const { start, manager, widget, ns } = await setUp(t, keepChildren, { server: { port, host: '127.0.0.1' } })
     assert.equal(manager.health.ready().ok, false)
     void start()
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
@@ -196,7 +200,7 @@ describe('a manager', () => {
     }
   })
 
-  test('stops in bounded time though a reconcile hangs, and then leaves the lease to expire', async (t) => {
+  test('stops in bounded time while a reconcile hangs, and lets the lease expire', async (t) => {
     const hanging = Promise.withResolvers<void>()
     const ns = await namespace(t)
     const lease = { namespace: ns, name: 'lead' }
@@ -204,7 +208,7 @@ describe('a manager', () => {
       hanging.resolve()
       await new Promise(() => undefined)
     }
-    const { widget, start, stop, manager } = await stage(t, reconcile, { leaderElection: { lease } })
+    const { widget, start, stop, manager } = await setUp(t, reconcile, { leaderElection: { lease } })
     await widget('w')
     const ended = start()
     await hanging.promise
@@ -214,12 +218,12 @@ describe('a manager', () => {
     assert.equal((await client.get(Lease, lease)).spec?.holderIdentity, manager.identity)
   })
 
-  test('without the lead nothing is written, not even by whoever holds the client', async (t) => {
+  test('writes nothing without leadership, not even by its client', async (t) => {
     const ns = await namespace(t)
     const lease = { namespace: ns, name: 'lead' }
     const rival = { holderIdentity: 'rival', leaseDurationSeconds: 3_600 }
     await client.create(Lease, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: lease, spec: rival })
-    const { start, manager, audit, widget } = await stage(t, keepChildren, { leaderElection: { lease } })
+    const { start, manager, audit, widget } = await setUp(t, keepChildren, { leaderElection: { lease } })
     const created = await widget('w')
     void start()
     await until('readiness', () => manager.health.ready().ok)

@@ -1,4 +1,4 @@
-/** The agent against a real S3 server, as a process that dies. Needs no cluster, but more than a unit test may take. */
+/** The agent as a process, with a real S3 server. Needs no cluster, but takes too long for a unit test. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -13,7 +13,7 @@ import { fetchModel } from '../../src/agent/fetch/fetch.ts'
 import { sourceOf } from '../../src/agent/fetch/sources/source-of.ts'
 import { type FetchFailure, parseFetchFailure } from '../../src/api/fetch-failure.ts'
 import { type S3Server, startS3 } from '../../testenv/s3.ts'
-import { until } from '../until.ts'
+import { until } from '../timing/until.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const BUCKET = 'models'
@@ -71,7 +71,7 @@ function rangesIn(directory: string): number {
 }
 
 describe('a model in S3', () => {
-  test('all objects below a key, and none beside it', async (t) => {
+  test('fetches all objects below a key, and no others', async (t) => {
     const agent = start(await scratch(t), 'bert')
     assert.equal(await agent.ended, 0, agent.lines.join('\n'))
     assert.deepEqual((await readdir(agent.directory)).toSorted(), ['.fetch', 'config.json', 'shards'])
@@ -79,7 +79,7 @@ describe('a model in S3', () => {
     assert.equal(await readFile(join(agent.directory, 'shards', '7.bin'), 'utf8'), 'shard 7')
   })
 
-  test('a directory by its checksum, as sha256sum makes it', async (t) => {
+  test('verifies the checksum of a directory, as sha256sum computes it', async (t) => {
     const directory = await scratch(t)
     const agent = start(directory, 'bert')
     assert.equal(await agent.ended, 0, agent.lines.join('\n'))
@@ -92,7 +92,7 @@ describe('a model in S3', () => {
     assert.equal((await wrong.failure())?.reason, 'ChecksumMismatch')
   })
 
-  test('a large object, killed on its way, goes on where it stopped', async (t) => {
+  test('resumes a large object after a kill', async (t) => {
     const directory = await scratch(t)
     const checksum = createHash('sha256').update(large).digest('hex')
     const args = ['--checksum', `sha256:${checksum}`, '--connections', '2']
@@ -105,17 +105,17 @@ describe('a model in S3', () => {
     const safe = rangesIn(killed.directory)
     const resumed = start(directory, 'large.bin', { args })
     assert.equal(await resumed.ended, 0, resumed.lines.join('\n'))
-    const said = /200 MB, ([\d.]+) MB of it already here/.exec(resumed.lines[0] ?? '')?.[1]
-    assert.ok(Math.abs(Number(said) - (safe * 16 * 1_024 ** 2) / 1e6) < 1, resumed.lines.join('\n'))
+    const reported = /200 MB, ([\d.]+) MB of it already here/.exec(resumed.lines[0] ?? '')?.[1]
+    assert.ok(Math.abs(Number(reported) - (safe * 16 * 1_024 ** 2) / 1e6) < 1, resumed.lines.join('\n'))
     assert.ok((await readFile(join(resumed.directory, 'large.bin'))).equals(large))
-    t.diagnostic(`of 200 MB, ${said} MB had not to be fetched again`)
+    t.diagnostic(`of 200 MB, ${reported} MB were not fetched again`)
 
     const again = start(directory, 'large.bin', { args })
     assert.equal(await again.ended, 0)
-    assert.match(again.lines[0] ?? '', /already here, with the checksum that was asked for/)
+    assert.match(again.lines[0] ?? '', /already here, with the expected checksum/)
   })
 
-  test('two pods that share a volume fetch once', async (t) => {
+  test('fetches once for two pods that share a volume', async (t) => {
     const directory = await scratch(t)
     const both = [start(directory, 'large.bin'), start(directory, 'large.bin')]
     for (const agent of both) assert.equal(await agent.ended, 0, agent.lines.join('\n'))
@@ -123,7 +123,7 @@ describe('a model in S3', () => {
     assert.ok((await readFile(join(directory, 'model', 'large.bin'))).equals(large))
   })
 
-  test('an object that is written anew meanwhile is never mixed', async (t) => {
+  test('never mixes two versions of an object', async (t) => {
     const key = 'changing.bin'
     await s3.put(BUCKET, key, large.subarray(0, 100_000_000))
     const agent = start(await scratch(t), key, { args: ['--connections', '1'] })
@@ -135,7 +135,7 @@ describe('a model in S3', () => {
   })
 })
 
-describe('what S3 refuses says why', () => {
+describe('a failed fetch from S3 reports', () => {
   const wrongKey = { AWS_ACCESS_KEY_ID: 'nobody' }
   const wrongSecret = { AWS_SECRET_ACCESS_KEY: 'hush-hush' }
   const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined }
@@ -171,21 +171,18 @@ describe('a volume that is too small', { skip: process.getuid?.() === 0 ? false 
     return directory
   }
 
-  test('is found out before anything is fetched', async (t) => {
+  test('is detected before anything is fetched', async (t) => {
     const agent = start(await smallVolume(t), 'large.bin')
     assert.equal(await agent.ended, 1)
     const failure = await agent.failure()
     assert.equal(failure?.reason, 'NoSpace')
-    assert.match(
-      failure.message,
-      /needs 200 MB more, but the volume of \S+ has 52\.\d MB free: give the model's volume/,
-    )
+    assert.match(failure.message, /needs 200 MB more, but the volume of \S+ has 52\.\d MB free: enlarge the volume/)
   })
 
-  test('that others fill meanwhile is found out too', async (t) => {
+  test('that is filled meanwhile is detected too', async (t) => {
     const directory = join(await smallVolume(t), 'model')
     await writeFile(join(directory, 'other'), Buffer.alloc(30_000_000))
-    // Where the SDK looks for credentials, whatever it is given.
+    // The SDK reads credentials from the environment of the process.
     Object.assign(process.env, s3.env)
     const source = await sourceOf(`s3://${BUCKET}/large.bin`, s3.env)
     const request = { uri: 'x', directory, layout: 'file', connections: 2 } as const

@@ -1,19 +1,19 @@
-/** The manifests that the project began with, applied word for word to a cluster in which the operator runs as a process. */
+/** The acceptance manifests, applied unchanged to a cluster with the operator as a process. */
 import assert from 'node:assert/strict'
 import { basename } from 'node:path'
 import { test } from 'node:test'
 import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
-import type { ServingStatus } from '../../src/api/modeldeployment-parts.ts'
+import type { ServingStatus } from '../../src/api/serving-status.ts'
 import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
 import { Deployment, HorizontalPodAutoscaler, Pod, Service } from '../../src/kube/resources.ts'
-import { acceptanceCluster } from '../acceptance-cluster.ts'
-import { manifestsIn } from '../api.ts'
-import { servingFate } from '../fake-routers.ts'
-import { until } from '../until.ts'
+import { acceptanceCluster } from '../cluster/acceptance-cluster.ts'
+import { manifestsIn } from '../cluster/api.ts'
+import { servingOutcome } from '../fakes/routers.ts'
+import { until } from '../timing/until.ts'
 
-const PLACES = ['default', 'ml-models']
+const NAMESPACES = ['default', 'ml-models']
 
-const { plane, client, operator } = await acceptanceCluster(PLACES, servingFate())
+const { plane, client, operator } = await acceptanceCluster(NAMESPACES, servingOutcome())
 
 const manifests = await manifestsIn('test/acceptance')
 const models = manifests.filter(({ objects: [first] }) => first?.kind === 'ModelDeployment')
@@ -51,7 +51,7 @@ for (const { file, objects } of models) {
   })
 }
 
-test('the autoscaler of the first has the bounds that were asked for', async () => {
+test('the autoscaler has the bounds of the spec', async () => {
   const key = { namespace: 'ml-models', name: 'sentiment-analysis-hpa' }
   const { spec } = await client.get(HorizontalPodAutoscaler, key)
   assert.equal(spec?.minReplicas, 2)
@@ -59,12 +59,12 @@ test('the autoscaler of the first has the bounds that were asked for', async () 
   assert.equal(spec?.metrics?.[0]?.resource?.target.averageUtilization, 70)
 })
 
-test('deleted they leave no pods', async () => {
+test('leave no pods after they are deleted', async () => {
   for (const { file } of models) await plane.kubectl('delete', '-f', file, '--timeout=60s')
   await until('no pods', async () => (await client.list(Pod)).items.length === 0)
 })
 
-test('it counts models and validations on /metrics, and stops in order', async () => {
+test('counts models and validations on /metrics, and stops gracefully', async () => {
   const metrics = await (await fetch(`${operator.url}/metrics`)).text()
   assert.match(metrics, /^model_deployments_created_total 4$/m)
   assert.match(metrics, /^model_validations_total\{status="succeeded"\} 2$/m)

@@ -1,29 +1,35 @@
-/** Whoever changes or deletes what belongs to a model: it comes back. What belongs to others is left alone. */
+/** Changes to the children of a model are reverted. */
 import assert from 'node:assert/strict'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, test, type TestContext } from 'node:test'
-import { modelDeployments, modelServers } from '../../src/api/kinds.ts'
-import type { ModelServer } from '../../src/api/modelserver.v1.ts'
-import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
+import { keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import {
   ConfigMap,
   Deployment,
+  EndpointSlice,
   HorizontalPodAutoscaler,
   Job,
-  PersistentVolumeClaim,
   PodDisruptionBudget,
   Service,
 } from '../../src/kube/resources.ts'
 import { drift } from '../../src/runtime/intent.ts'
-import { apiCluster } from '../api-cluster.ts'
-import { namespace } from '../cluster.ts'
-import { versions } from '../model-deployment.ts'
-import { conditionOf, MODEL, servingStage, type ServingSetup, versionIn, weightsOf } from '../serving-stage.ts'
-import { until } from '../until.ts'
+import { apiCluster } from '../cluster/api-cluster.ts'
+import { namespace } from '../cluster/shared-cluster.ts'
+import { versions } from '../builders/model-deployment.ts'
+import {
+  conditionOf,
+  MODEL,
+  servingFixture,
+  type ServingSetup,
+  versionIn,
+  writesAfterRestart,
+} from '../fixtures/serving.ts'
+import { until } from '../timing/until.ts'
 
 const { cluster, client, node } = await apiCluster()
 
-async function stage(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
-  return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })
+async function setUp(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
+  return servingFixture(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })
 }
 
 const everything = {
@@ -36,7 +42,7 @@ const everything = {
 interface Drift {
   readonly resource: Resource
   readonly name: string
-  /** What somebody else puts there. */
+  /** A merge patch by somebody else. */
   readonly edit: object
 }
 
@@ -54,7 +60,31 @@ const drifts: readonly Drift[] = [
   { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { 'haproxy.cfg': 'global' } } },
 ]
 
-/** As it was, but for what the server gives to each and what an autoscaler decides. */
+/** Additions that keep our own fields, as merge patches of `kubectl patch` and `kubectl edit`. */
+const additions: readonly Drift[] = [
+  { resource: Service, name: `${MODEL}-service`, edit: { spec: { selector: { app: 'zzz' } } } },
+  { resource: Service, name: `${MODEL}-v1`, edit: { spec: { sessionAffinity: 'ClientIP' } } },
+  { resource: Service, name: `${MODEL}-service`, edit: { spec: { publishNotReadyAddresses: true } } },
+  { resource: Service, name: `${MODEL}-service`, edit: { spec: { externalIPs: ['192.0.2.1'] } } },
+  { resource: Deployment, name: `${MODEL}-v1`, edit: { spec: { paused: true } } },
+  { resource: Deployment, name: `${MODEL}-v1`, edit: { spec: { minReadySeconds: 300 } } },
+  {
+    resource: Deployment,
+    name: `${MODEL}-v2`,
+    edit: { spec: { template: { spec: { nodeSelector: { disk: 'none' } } } } },
+  },
+  { resource: Deployment, name: `${MODEL}-v2`, edit: { spec: { template: { spec: { hostNetwork: true } } } } },
+  { resource: Deployment, name: `${MODEL}-router`, edit: { spec: { template: { spec: { nodeName: 'nowhere' } } } } },
+  { resource: HorizontalPodAutoscaler, name: `${MODEL}-v1`, edit: { spec: { behavior: { scaleDown: frozen() } } } },
+  { resource: PodDisruptionBudget, name: `${MODEL}-v1`, edit: { spec: { selector: { matchLabels: { app: 'zzz' } } } } },
+  { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { more: 'than wanted' } } },
+]
+
+function frozen() {
+  return { selectPolicy: 'Disabled' }
+}
+
+/** Whether an object is as before, except for values of the server and an autoscaler. */
 function isAsBefore(now: KubeObject, before: KubeObject & { readonly spec?: object }): boolean {
   const { name, namespace: ns = '', labels = {}, ownerReferences = [] } = before.metadata
   const spec = before.spec && { ...before.spec, replicas: undefined, clusterIP: undefined, clusterIPs: undefined }
@@ -62,9 +92,15 @@ function isAsBefore(now: KubeObject, before: KubeObject & { readonly spec?: obje
   return drift(JSON.parse(JSON.stringify(intended)), now).length === 0
 }
 
-describe('what belongs to a model', () => {
-  test('comes back, edited or deleted, within seconds', async (t) => {
-    const { create, reaches, get } = await stage(t)
+/** The spec and data, without values of an autoscaler. */
+function specOf(object: KubeObject & { readonly spec?: object; readonly data?: object }): unknown {
+  const { spec, data } = object
+  return { data, spec: spec && { ...spec, replicas: undefined } }
+}
+
+describe('the children of a model', () => {
+  test('are repaired within seconds after an edit or a deletion', async (t) => {
+    const { create, reaches, get } = await setUp(t)
     await create(everything)
     await reaches('Running')
     let slowest = 0
@@ -86,19 +122,108 @@ describe('what belongs to a model', () => {
     await reaches('Running')
   })
 
-  test('a validation that has passed is not repeated because somebody cleans up', async (t) => {
-    const { create, reaches, rests, namespace: ns } = await stage(t, { resyncMs: 200 })
+  test('lose additions of others within seconds, and nothing more is written once converged', async (t) => {
+    const fixture = await setUp(t, { resyncMs: 200 })
+    const { create, reaches, get } = fixture
+    await create({ ...everything, validation: undefined as never })
+    await reaches('Running')
+    await writesAfterRestart(fixture)
+    for (const { resource, name, edit } of additions) {
+      const before = specOf(await get(resource, name))
+      await client.patch(resource, { namespace: fixture.namespace, name }, edit, { fieldManager: 'kubectl-patch' })
+      await until(`${resource.kind}/${name} to lose ${JSON.stringify(edit)}`, async () =>
+        isDeepStrictEqual(specOf(await get(resource, name)), before),
+      )
+    }
+    await reaches('Running')
+    assert.deepEqual(await writesAfterRestart(fixture), [])
+  })
+
+  test('keep labels and annotations of others, on templates as well', async (t) => {
+    const fixture = await setUp(t, { resyncMs: 200 })
+    const { create, reaches, get, passesThrice, namespace: ns } = fixture
+    await create()
+    await reaches('Running')
+    const metadata = { labels: { team: 'x' }, annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } }
+    const key = { namespace: ns, name: `${MODEL}-deployment` }
+    await client.patch(Deployment, key, { metadata, spec: { template: { metadata } } }, { fieldManager: 'kubectl' })
+    await passesThrice()
+    const { metadata: own, spec } = await get(Deployment, key.name)
+    assert.equal(own.labels?.['team'], 'x')
+    assert.equal(spec?.template.metadata?.annotations?.['kubectl.kubernetes.io/restartedAt'], 'now')
+    const writes = await writesAfterRestart(fixture)
+    assert.deepEqual(
+      writes.filter((write) => !write.includes('/status')),
+      [],
+      'the roll-out shows in the status alone',
+    )
+  })
+
+  test('lose items added to a list: a container, a variable, a port', async (t) => {
+    const { create, reaches, get, namespace: ns } = await setUp(t)
+    await create()
+    await reaches('Running')
+    const deployment = { namespace: ns, name: `${MODEL}-deployment` }
+    const before = specOf(await get(Deployment, deployment.name))
+    const [server] = (await get(Deployment, deployment.name)).spec?.template?.spec?.containers ?? []
+    const env = [...(server?.env ?? []), { name: 'LD_PRELOAD', value: '/tmp/x.so' }]
+    const containers = [
+      { ...server, env },
+      { name: 'miner', image: 'example.com/miner' },
+    ]
+    await client.patch(
+      Deployment,
+      deployment,
+      { spec: { template: { spec: { containers } } } },
+      { fieldManager: 'edit' },
+    )
+    await until('the containers to be as before', async () =>
+      isDeepStrictEqual(specOf(await get(Deployment, deployment.name)), before),
+    )
+    const service = { namespace: ns, name: `${MODEL}-service` }
+    const { ports = [] } = (await get(Service, service.name)).spec ?? {}
+    const more = [...ports, { name: 'other', port: 9, targetPort: 9, protocol: 'TCP' }]
+    await client.patch(Service, service, { spec: { ports: more } }, { fieldManager: 'edit' })
+    await until('the ports to be as before', async () =>
+      isDeepStrictEqual((await get(Service, service.name)).spec?.ports, ports),
+    )
+  })
+
+  test('make a model Ready only while its Service has endpoints', async (t) => {
+    const { create, reaches, becomes, get, operator, restart, namespace: ns } = await setUp(t)
+    await create()
+    await reaches('Running')
+    // The operator is stopped, so that nothing repairs the Service before its endpoints are gone.
+    await operator().stop()
+    const name = `${MODEL}-service`
+    await client.patch(Service, { namespace: ns, name }, { spec: { selector: { app: 'zzz' } } }, { fieldManager: 'x' })
+    await until('no endpoints', async () => {
+      const labelSelector = `kubernetes.io/service-name=${name}`
+      const { items } = await client.list(EndpointSlice, { namespace: ns, labelSelector })
+      return items.every(({ endpoints }) => (endpoints ?? []).length === 0)
+    })
+    await restart()
+    await until(
+      'the selector to be repaired',
+      async () => (await get(Service, name)).spec?.selector?.['app'] === undefined,
+    )
+    const ready = await becomes('ready', (model) => conditionOf(model, 'Ready').status === 'True')
+    assert.equal(ready.status?.phase, 'Running')
+  })
+
+  test('do not repeat a successful validation whose Job was deleted', async (t) => {
+    const { create, reaches, passesThrice, namespace: ns } = await setUp(t, { resyncMs: 200 })
     await create({ validation: { script: 'validate.py', timeoutSeconds: 60 } })
     await reaches('Running')
     for (const { metadata } of (await client.list(Job, { namespace: ns })).items)
       await client.delete(Job, { namespace: ns, name: metadata.name }, { propagationPolicy: 'Background' })
-    await rests()
+    await passesThrice()
     await reaches('Running')
     assert.deepEqual((await client.list(Job, { namespace: ns })).items, [])
   })
 
-  test('the number of pods under an autoscaler is left to it', async (t) => {
-    const { create, reaches, becomes, change, get, namespace: ns } = await stage(t)
+  test('keep the number of pods that an autoscaler has set', async (t) => {
+    const { create, reaches, becomes, change, get, namespace: ns } = await setUp(t)
     await create({ scaling: { minReplicas: 1, maxReplicas: 6 } })
     await reaches('Running')
     const name = `${MODEL}-deployment`
@@ -110,94 +235,5 @@ describe('what belongs to a model', () => {
       return spec?.template?.spec?.containers?.some(({ image }) => image === 'example.com/server:2')
     })
     assert.equal((await get(Deployment, name)).spec?.replicas, 4)
-  })
-})
-
-describe('what belongs to others', () => {
-  test('is left alone and named, and taken into account when it goes', async (t) => {
-    const { create, becomes, reaches, get, says, key, namespace: ns } = await stage(t)
-    const name = `${MODEL}-service`
-    const spec = { selector: { app: 'mine' }, ports: [{ port: 80 }] }
-    const foreign = await client.create(Service, {
-      apiVersion: 'v1',
-      kind: 'Service',
-      metadata: { namespace: ns, name },
-      spec,
-    })
-    await create()
-    const conflicted = await becomes('in conflict', (model) => conditionOf(model, 'Conflict').status === 'True')
-    assert.match(conditionOf(conflicted, 'Conflict').message ?? '', /Service\/bert-service/)
-    assert.notEqual(conditionOf(conflicted, 'Ready').status, 'True')
-    await says('Conflict')
-    assert.equal((await get(Service, name)).metadata.resourceVersion, foreign.metadata.resourceVersion)
-    await client.delete(Service, { namespace: ns, name })
-    // Nobody watches what is not ours; a change of the model is a reason to look again before the minute is over.
-    await client.patch(modelDeployments, key, { metadata: { annotations: { 'example.com/look': 'again' } } })
-    await reaches('Running')
-  })
-
-  test('whatever its kind: nothing that stands under a name of the model is touched', async (t) => {
-    const { create, becomes, get, namespace: ns } = await stage(t)
-    const podSpec = { containers: [{ name: 'x', image: 'example.com/x' }] }
-    const labels = { app: 'mine' }
-    const template = { metadata: { labels }, spec: podSpec }
-    const selector = { matchLabels: labels }
-    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'mine' }
-    const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
-    const foreign: readonly (readonly [Resource, string, object])[] = [
-      [Deployment, `${MODEL}-v1`, { spec: { replicas: 0, selector, template } }],
-      [HorizontalPodAutoscaler, `${MODEL}-v1`, { spec: { scaleTargetRef, maxReplicas: 1 } }],
-      [PodDisruptionBudget, `${MODEL}-v1`, { spec: { selector, maxUnavailable: 1 } }],
-      [ConfigMap, `${MODEL}-router`, {}],
-      [PersistentVolumeClaim, `${MODEL}-models`, { spec: claim }],
-    ]
-    const before = new Map<string, string | undefined>()
-    for (const [resource, name, body] of foreign) {
-      const object = {
-        apiVersion: apiVersionOf(resource),
-        kind: resource.kind,
-        metadata: { namespace: ns, name },
-        ...body,
-      }
-      before.set(`${resource.kind}/${name}`, (await client.create(resource, object)).metadata.uid)
-    }
-    const fetched = versions({ v1: 50, v2: 50 }).map((one) => ({ ...one, modelPath: 's3://models/bert' }))
-    await create({
-      ...everything,
-      validation: undefined as never,
-      versions: fetched,
-      storage: { size: '1Gi' } as never,
-    })
-    const conflicted = await becomes('in conflict with all of them', (model) => {
-      const { message = '' } = conditionOf(model, 'Conflict')
-      return [...before.keys()].every((name) => message.includes(name))
-    })
-    assert.notEqual(conditionOf(conflicted, 'Ready').status, 'True')
-    for (const [resource, name] of foreign) {
-      const { metadata } = await get(resource, name)
-      assert.deepEqual([metadata.uid, metadata.ownerReferences], [before.get(`${resource.kind}/${name}`), undefined])
-    }
-  })
-
-  test('a ModelServer of the namespace wins over the built-in one, and its change rolls the models', async (t) => {
-    const { create, reaches, get, namespace: ns } = await stage(t)
-    const server = (image: string): ModelServer =>
-      ({
-        apiVersion: 'ml.example.com/v1',
-        kind: 'ModelServer',
-        metadata: { namespace: ns, name: 'triton' },
-        spec: { image, port: 9000 },
-      }) as unknown as ModelServer
-    await client.create(modelServers, server('example.com/own-triton:1'))
-    await create({ runtime: 'triton', image: undefined as never })
-    await reaches('Running')
-    const images = async () =>
-      (await get(Deployment, `${MODEL}-deployment`)).spec?.template?.spec?.containers?.map(({ image }) => image)
-    assert.deepEqual(await images(), ['example.com/own-triton:1'])
-    assert.equal((await get(Service, `${MODEL}-service`)).spec?.ports?.[0]?.port, 9000)
-    await client.patch(modelServers, { namespace: ns, name: 'triton' }, { spec: { image: 'example.com/own-triton:2' } })
-    await until('the new image', async () => (await images())?.[0] === 'example.com/own-triton:2')
-    const served = await reaches('Running')
-    assert.deepEqual(weightsOf(served), { v1: 100 })
   })
 })

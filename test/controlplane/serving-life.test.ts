@@ -1,4 +1,4 @@
-/** The life of a model on a real API server, with pods that a fake kubelet makes ready and routers that report. */
+/** The lifecycle of a model on a real API server, with a fake kubelet and fake routers. */
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { mlopsModelDeployments, modelDeployments } from '../../src/api/kinds.ts'
@@ -12,35 +12,35 @@ import {
   PodDisruptionBudget,
   Service,
 } from '../../src/kube/resources.ts'
-import { apiCluster } from '../api-cluster.ts'
-import { namespace } from '../cluster.ts'
-import { mlopsModel, servingRoleOf, versions } from '../model-deployment.ts'
+import { apiCluster } from '../cluster/api-cluster.ts'
+import { namespace } from '../cluster/shared-cluster.ts'
+import { mlopsModel, servingRoleOf, versions } from '../builders/model-deployment.ts'
 import {
   conditionOf,
   MODEL,
-  servingStage,
+  servingFixture,
   type ServingSetup,
   versionIn,
   weightsOf,
-  writesAfterRest,
-} from '../serving-stage.ts'
-import { until } from '../until.ts'
+  writesAfterRestart,
+} from '../fixtures/serving.ts'
+import { until } from '../timing/until.ts'
 
 const { cluster, client, node } = await apiCluster()
 
-async function stage(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
-  return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })
+async function setUp(t: TestContext, setup: Omit<ServingSetup, 'namespace'> = {}) {
+  return servingFixture(t, { client, cluster, node: node.name }, { namespace: await namespace(t), ...setup })
 }
 
 const router = { provider: 'router' }
 const two = { versions: versions({ v1: 90, v2: 10 }), traffic: router }
 
-describe('a model', () => {
-  test('of one version is served by its pods directly, under the names that were promised', async (t) => {
-    const { create, becomes, exists, deployments, namespace: ns } = await stage(t)
+describe('a ModelDeployment', () => {
+  test('of one version is served directly by its pods, under the documented names', async (t) => {
+    const { create, becomes, exists, deployments, namespace: ns } = await setUp(t)
     await create({ scaling: { minReplicas: 2, maxReplicas: 4 } })
     const running = await becomes('running with two pods', (model) => {
-      // Nobody measures on this cluster, which the autoscaler finds out in its own time.
+      // This cluster has no metrics, which the autoscaler reports after a while.
       const isScaled = conditionOf(model, 'Scaled').reason === 'AutoscalerInactive'
       return model.status?.phase === 'Running' && isScaled && versionIn(model, 'v1').healthyReplicas === 2
     })
@@ -58,8 +58,8 @@ describe('a model', () => {
     assert.equal(conditionOf(running, 'Progressing').status, 'False')
   })
 
-  test('told to have a fixed number of pods loses its autoscaler', async (t) => {
-    const { create, change, reaches, exists, namespace: ns } = await stage(t)
+  test('loses its autoscaler when the number of pods is fixed', async (t) => {
+    const { create, change, reaches, exists, namespace: ns } = await setUp(t)
     await create({ scaling: { minReplicas: 1, maxReplicas: 3 } })
     await reaches('Running')
     await exists(HorizontalPodAutoscaler, `${MODEL}-hpa`)
@@ -70,8 +70,8 @@ describe('a model', () => {
     })
   })
 
-  test('of two versions is divided by a router; new weights restart nothing', async (t) => {
-    const { create, change, becomes, reaches, pods, routers, exists } = await stage(t)
+  test('of two versions is split by a router; new weights restart nothing', async (t) => {
+    const { create, change, becomes, reaches, pods, routers, exists } = await setUp(t)
     await create(two)
     const running = await reaches('Running')
     assert.deepEqual(weightsOf(running), { v1: 90, v2: 10 })
@@ -81,7 +81,7 @@ describe('a model', () => {
     const uids = async () => new Set((await pods()).map(({ metadata }) => metadata.uid))
     const before = await uids()
     await change({ versions: versions({ v1: 50, v2: 50 }) })
-    await becomes('divided in halves', (model) => weightsOf(model)['v2'] === 50)
+    await becomes('split in halves', (model) => weightsOf(model)['v2'] === 50)
     const routing = (await pods()).filter((pod) => servingRoleOf(pod) === 'router')
     assert.equal(routing.length, 2)
     await until('every router to have the weights', () =>
@@ -91,70 +91,73 @@ describe('a model', () => {
   })
 
   test('gets a second version without a restart of the first', async (t) => {
-    const { create, change, reaches, becomes, pods, deployments } = await stage(t)
+    const { create, change, reaches, becomes, pods, deployments } = await setUp(t)
     await create()
     await reaches('Running')
     const [first] = await pods()
     await change({ versions: versions({ v1: 90, v2: 10 }) })
-    await becomes('divided', (model) => weightsOf(model)['v2'] === 10)
+    await becomes('split', (model) => weightsOf(model)['v2'] === 10)
     assert.deepEqual(await deployments(), [`${MODEL}-deployment`, `${MODEL}-router`, `${MODEL}-v2`])
     assert.ok((await pods()).some(({ metadata }) => metadata.uid === first?.metadata.uid))
   })
 
-  test('loses a version only after every router has taken the traffic off it, and some time', async (t) => {
-    const { create, change, reaches, becomes, get, isGone, routers, operator } = await stage(t, { drainSeconds: 2 })
+  test('removes a version only after every router has stopped sending to it, and a drain period', async (t) => {
+    const { create, change, reaches, becomes, get, disappears, routers, operator } = await setUp(t, { drainSeconds: 2 })
     await create(two)
     await reaches('Running')
-    routers.isDeaf = true
+    routers.ignoresRoutes = true
     await change({ versions: versions({ v2: 100 }) })
     const since = await operator().passes()
-    await until('some looks at deaf routers', async () => (await operator().passes()) > since + 3)
+    await until('some passes without new routes', async () => (await operator().passes()) > since + 3)
     await get(Deployment, `${MODEL}-v1`)
-    routers.isDeaf = false
+    routers.ignoresRoutes = false
     const drained = await becomes('without traffic for v1', (model) => versionIn(model, 'v1').idleSince)
     const idle = versionIn(drained, 'v1').idleSince ?? ''
-    for (const kind of [Deployment, Service]) await isGone(kind, `${MODEL}-v1`)
-    assert.ok(Date.now() - Date.parse(idle) >= 2_000, 'it was kept while requests under way could end')
+    for (const kind of [Deployment, Service]) await disappears(kind, `${MODEL}-v1`)
+    assert.ok(Date.now() - Date.parse(idle) >= 2_000, 'it was kept for the drain period')
     await becomes('without v1', (model) => versionIn(model, 'v1').name === undefined)
   })
 
-  test('changes who divides its traffic: nobody, a router, numbers of pods, nobody again', async (t) => {
-    const { create, change, reaches, becomes, isGone, get, exists } = await stage(t)
+  test('switches providers: direct, router, replicas, router, direct', async (t) => {
+    const { create, change, reaches, becomes, disappears, get, exists } = await setUp(t)
     await create({ traffic: { provider: 'auto' } })
     await reaches('Running')
-    const led = (provider: string) =>
-      becomes(`led by ${provider}`, ({ status }) => status?.traffic?.provider === provider && !status.traffic.previous)
+    const isInEffect = (provider: string) =>
+      becomes(
+        `routed by ${provider}`,
+        ({ status }) => status?.traffic?.provider === provider && !status.traffic.previous,
+      )
     await change({ traffic: router })
-    await led('router')
+    await isInEffect('router')
     const { spec } = await get(Service, `${MODEL}-service`)
     assert.equal(spec?.selector?.['modeldeployment.ml.example.com/role'], 'router')
     await change({ traffic: { provider: 'replicas' } })
-    await led('replicas')
-    await isGone(Deployment, `${MODEL}-router`)
-    await isGone(ConfigMap, `${MODEL}-router`)
+    await isInEffect('replicas')
+    await disappears(Deployment, `${MODEL}-router`)
+    await disappears(ConfigMap, `${MODEL}-router`)
     await change({ traffic: router })
-    await led('router')
+    await isInEffect('router')
     await exists(Deployment, `${MODEL}-router`)
     await change({ traffic: { provider: 'auto' } })
-    await led('direct')
-    await isGone(Deployment, `${MODEL}-router`)
+    await isInEffect('direct')
+    await disappears(Deployment, `${MODEL}-router`)
     await reaches('Running')
   })
 
-  test('tells what goes through its routers, by version and in all', async (t) => {
+  test('reports the traffic of its routers, by version and in total', async (t) => {
     const rates = new Map([
       ['v1', { requestsPerSecond: 90, averageLatencyMs: 20, errorRate: 0 }],
       ['v2', { requestsPerSecond: 10, averageLatencyMs: 120, errorRate: 0.1 }],
     ])
-    const { create, becomes } = await stage(t, { rates: { note: () => rates } })
+    const { create, becomes } = await setUp(t, { rates: { note: () => rates } })
     await create(two)
     const measured = await becomes('measured', (model) => versionIn(model, 'v2').metrics)
     assert.deepEqual(versionIn(measured, 'v2').metrics, rates.get('v2'))
     assert.deepEqual(measured.status?.metrics, { requestsPerSecond: 100, averageLatencyMs: 30, errorRate: 0.01 })
   })
 
-  test('of the other group is served the same way', async (t) => {
-    const { namespace: ns, exists, operator } = await stage(t)
+  test('of the group mlops.sathvik.dev is served the same way', async (t) => {
+    const { namespace: ns, exists, operator } = await setUp(t)
     await client.create(mlopsModelDeployments, mlopsModel(ns, 'dummy', { validateScript: 'validate.py' }))
     await until('it to run', async () => {
       const { status } = await client.get(mlopsModelDeployments, { namespace: ns, name: 'dummy' })
@@ -174,8 +177,8 @@ describe('a model', () => {
     assert.match(metrics, /model_validations_total\{status="succeeded"\} 1/)
   })
 
-  test('deleted leaves nothing, and a namesake starts afresh without a word of conflict', async (t) => {
-    const { create, reaches, key, namespace: ns, model, events } = await stage(t)
+  test('leaves nothing when deleted, and a new one of the same name starts without a conflict', async (t) => {
+    const { create, reaches, key, namespace: ns, model, events } = await setUp(t)
     const { metadata } = await create(two)
     await reaches('Running')
     await client.delete(modelDeployments, key)
@@ -201,15 +204,15 @@ describe('a model', () => {
     assert.ok((await events()).every(({ reason }) => reason !== 'Conflict'))
   })
 
-  test('at rest and after a restart of the operator costs no write', async (t) => {
-    const scene = await stage(t, { resyncMs: 200 })
-    const { create, reaches } = scene
+  test('costs no write once it has converged, also after a restart of the operator', async (t) => {
+    const fixture = await setUp(t, { resyncMs: 200 })
+    const { create, reaches } = fixture
     await create({
       ...two,
       scaling: { minReplicas: 2, maxReplicas: 2 },
       validation: { script: 'x.py', timeoutSeconds: 9 },
     })
     await reaches('Running')
-    assert.deepEqual(await writesAfterRest(scene), [])
+    assert.deepEqual(await writesAfterRestart(fixture), [])
   })
 })

@@ -1,4 +1,4 @@
-/** Models that Istio and the Gateway API divide, under faults. On a cluster of its own: others must not see these kinds. */
+/** Models routed by Istio and the Gateway API, under faults. On a cluster of its own: other tests must not see these kinds. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
@@ -6,16 +6,17 @@ import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { VERSION_LABEL, versionedName } from '../../src/plan/model-names.ts'
-import type { ServingObserved } from '../../src/plan/serving/observed.ts'
-import { planServing } from '../../src/plan/serving/plan.ts'
-import { destinationsOf, type HTTPRoute, type VirtualService } from '../../src/plan/traffic/kinds.ts'
+import type { ServingObserved } from '../../src/plan/serving/index.ts'
+import { planServing } from '../../src/plan/serving/index.ts'
+import type { HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
+import { destinationsOf, type VirtualService } from '../../src/plan/traffic/providers/istio/kinds.ts'
 import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
-import { campaign } from '../crash/campaign.ts'
-import { deaths, type Plans, slice } from '../crash/plans.ts'
-import type { Scenario } from '../crash/run.ts'
-import { routedLab } from '../crash/serving-lab.ts'
-import { routedScenarios } from '../crash/serving-scenarios.ts'
-import { installTrafficKinds } from '../traffic-kinds.ts'
+import { campaign } from '../crash/campaign/campaign.ts'
+import { crashes, flips, type Plans, sampled, slice } from '../crash/campaign/plans.ts'
+import type { Scenario } from '../crash/scenarios/scenario.ts'
+import { routedHarness } from '../crash/harness/serving-harness.ts'
+import { routedScenarios } from '../crash/scenarios/serving-scenarios.ts'
+import { installTrafficKinds } from '../cluster/traffic-crds.ts'
 
 let plane: ControlPlane
 
@@ -57,7 +58,7 @@ const mutants: readonly Mutant[] = [
     found: /S1: VirtualService/,
   },
   {
-    name: 'the spec counts at once, ready or not',
+    name: 'weights of the spec are applied to versions that are not ready',
     scenario: 'replace the only version by gateway',
     planner: applying((object, { model }) => {
       if (object.kind !== 'HTTPRoute') return object
@@ -70,7 +71,7 @@ const mutants: readonly Mutant[] = [
     found: /S2: HTTPRoute/,
   },
   {
-    name: 'a version goes with its entry in the spec',
+    name: 'a version is deleted together with its entry in the spec',
     scenario: 'remove a version by istio',
     planner: (observed) => {
       const plan = planServing(observed)
@@ -86,7 +87,7 @@ const mutants: readonly Mutant[] = [
   },
 ]
 
-/** One plan in this many, of two lives; `scripts/faults.ts` runs all of all lives. */
+/** One plan in this many, of two scenarios; `scripts/faults.ts` runs all. */
 const SLICE = 16
 const SAMPLE = ['remove a version by gateway', 'switch provider from istio to gateway']
 
@@ -96,26 +97,38 @@ function scenarioOf(part: string): Scenario {
   return scenario
 }
 
-describe('a model that routes divide', { concurrency: true }, () => {
+describe('a model with routes', { concurrency: true }, () => {
   for (const part of SAMPLE) {
-    test(`the operator is killed at a write and started again: ${part}`, async (t) => {
-      const lab = await routedLab(plane.kubeconfig, { parallel: 4 })
-      t.after(() => lab.close())
-      const report = await campaign(lab, scenarioOf(part), slice(deaths, { every: SLICE, from: 4 }))
-      const { plans, deaths: died, writes, violations } = report
-      t.diagnostic(`${plans} plans, ${died} deaths, ${writes} writes, ${violations.length} violations`)
+    test(`recovers when it is killed at a write: ${part}`, async (t) => {
+      const harness = await routedHarness(plane.kubeconfig, {
+        parallel: 4,
+        stepPatienceMs: 180_000,
+        patienceMs: 180_000,
+      })
+      t.after(() => harness.close())
+      const report = await campaign(harness, scenarioOf(part), slice(crashes, { every: SLICE, from: 4 }))
+      const { plans, crashes: crashCount, writes, violations } = report
+      t.diagnostic(`${plans} plans, ${crashCount} crashes, ${writes} writes, ${violations.length} violations`)
       assert.deepEqual(violations, [])
     })
   }
 
+  test('survives a cluster that does not serve the kinds of traffic providers for a while', async (t) => {
+    const harness = await routedHarness(plane.kubeconfig, { parallel: 4, stepPatienceMs: 180_000, patienceMs: 180_000 })
+    t.after(() => harness.close())
+    const report = await campaign(harness, scenarioOf('shift weights by istio'), sampled(flips, 4))
+    t.diagnostic(`${report.plans} plans, ${report.violations.length} violations`)
+    assert.deepEqual(report.violations, [])
+  })
+
   for (const { name, scenario: part, planner, found } of mutants) {
-    test(`a planted bug is found: ${name}`, async (t) => {
-      const lab = await routedLab(plane.kubeconfig, { parallel: 2, patienceMs: 6_000 }, planner)
-      t.after(() => lab.close())
-      const { violations } = await campaign(lab, scenarioOf(part), noFault)
+    test(`catches a planted bug: ${name}`, async (t) => {
+      const harness = await routedHarness(plane.kubeconfig, { parallel: 2, patienceMs: 6_000 }, planner)
+      t.after(() => harness.close())
+      const { violations } = await campaign(harness, scenarioOf(part), noFault)
       assert.ok(
         violations.some((violation) => found.test(violation)),
-        `not found: ${violations.join('\n')}`,
+        `not caught: ${violations.join('\n')}`,
       )
     })
   }

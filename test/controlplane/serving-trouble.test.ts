@@ -1,31 +1,31 @@
-/** A model that cannot serve says what is in its way, by name; and Ready never lies. */
+/** A model that cannot serve reports the cause, and is not Ready. */
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { Deployment, type Pod } from '../../src/kube/resources.ts'
-import { apiCluster } from '../api-cluster.ts'
-import { namespace } from '../cluster.ts'
-import { servingFate } from '../fake-routers.ts'
-import { type Decide, fakeNode } from '../kubelet.ts'
-import { type ModelSpecInput, servingRoleOf, versionOf, versions } from '../model-deployment.ts'
-import { crashLooping, imageMissing, initFailing, unready } from '../pod-status.ts'
-import { conditionOf, MODEL, servingStage, versionIn, weightsOf } from '../serving-stage.ts'
+import { apiCluster } from '../cluster/api-cluster.ts'
+import { createPodQuota, resourceQuotas } from '../cluster/quota.ts'
+import { namespace } from '../cluster/shared-cluster.ts'
+import { servingOutcome } from '../fakes/routers.ts'
+import { type Decide, fakeNode } from '../fakes/kubelet.ts'
+import { type ModelSpecInput, servingRoleOf, versionOf, versions } from '../builders/model-deployment.ts'
+import { crashLooping, imageMissing, initFailing, unready } from '../fakes/pod-status.ts'
+import { conditionOf, MODEL, servingFixture, versionIn, weightsOf } from '../fixtures/serving.ts'
 
 const { cluster, client, node } = await apiCluster()
 
-async function stage(t: TestContext, decide: Decide = servingFate()) {
-  return servingStage(t, { client, cluster, node: node.name }, { namespace: await namespace(t), decide })
+async function setUp(t: TestContext, decide: Decide = servingOutcome()) {
+  return servingFixture(t, { client, cluster, node: node.name }, { namespace: await namespace(t), decide })
 }
 
-/** Servers fare so; routers and validations as ever. */
+/** Applies `decide` to servers; routers and validations are healthy. */
 const servers =
-  (fate: Decide): Decide =>
+  (decide: Decide): Decide =>
   (pod, pods) =>
-    servingRoleOf(pod) === 'server' ? fate(pod, pods) : servingFate()(pod)
+    servingRoleOf(pod) === 'server' ? decide(pod, pods) : servingOutcome()(pod)
 
-interface Trouble {
+interface Failure {
   readonly what: string
-  readonly fate: Decide
+  readonly decide: Decide
   readonly spec?: ModelSpecInput
   readonly reason: RegExp
   readonly message: RegExp
@@ -34,63 +34,54 @@ interface Trouble {
 const fetched = { versions: [{ name: 'v1', weight: 100, modelPath: 's3://models/bert' }] }
 const notFound = JSON.stringify({ reason: 'ArtifactNotFound', message: 's3://models/bert: there is no such object' })
 
-const troubles: readonly Trouble[] = [
+const failures: readonly Failure[] = [
   {
     what: 'an image that cannot be pulled',
-    fate: imageMissing,
+    decide: imageMissing,
     reason: /Image/,
     message: /example\.com\/server:1/,
   },
   {
-    what: 'a model that is not where it should be',
-    fate: (pod) => initFailing(pod, notFound),
+    what: 'a model that does not exist',
+    decide: (pod) => initFailing(pod, notFound),
     spec: fetched,
     reason: /ArtifactNotFound/,
     message: /no such object/,
   },
-  { what: 'a server that crashes', fate: (pod) => crashLooping(pod, 3), reason: /Crash/, message: /3/ },
+  { what: 'a server that crashes', decide: (pod) => crashLooping(pod, 3), reason: /Crash/, message: /3/ },
 ]
 
-describe('what is in the way of a model', () => {
-  for (const { what, fate, spec, reason, message } of troubles)
-    test(`${what} is named, and Ready does not lie`, async (t) => {
-      const { create, becomes, reaches, kubelet } = await stage(t, servers(fate))
+describe('a ModelDeployment that cannot serve reports', () => {
+  for (const { what, decide, spec, reason, message } of failures)
+    test(`${what}, and is not Ready`, async (t) => {
+      const { create, becomes, reaches, kubelet } = await setUp(t, servers(decide))
       await create(spec)
-      const troubled = await becomes('in trouble', (model) => reason.test(versionIn(model, 'v1').reason ?? ''))
-      assert.match(versionIn(troubled, 'v1').message ?? '', message)
-      assert.match(conditionOf(troubled, 'Ready').message ?? '', message)
-      assert.equal(conditionOf(troubled, 'Ready').status, 'False')
-      assert.notEqual(troubled.status?.phase, 'Running')
-      kubelet.decide(servingFate())
-      const healed = await reaches('Running')
-      assert.equal(conditionOf(healed, 'Ready').status, 'True')
-      assert.equal(versionIn(healed, 'v1').reason, undefined)
+      const failing = await becomes('failing', (model) => reason.test(versionIn(model, 'v1').reason ?? ''))
+      assert.match(versionIn(failing, 'v1').message ?? '', message)
+      assert.match(conditionOf(failing, 'Ready').message ?? '', message)
+      assert.equal(conditionOf(failing, 'Ready').status, 'False')
+      assert.notEqual(failing.status?.phase, 'Running')
+      kubelet.decide(servingOutcome())
+      const recovered = await reaches('Running')
+      assert.equal(conditionOf(recovered, 'Ready').status, 'True')
+      assert.equal(versionIn(recovered, 'v1').reason, undefined)
     })
 
-  test('a quota that is used up', async (t) => {
-    const { create, becomes, reaches, namespace: ns } = await stage(t)
-    const quotas: Resource<KubeObject & { readonly spec: object }> = {
-      group: '',
-      version: 'v1',
-      kind: 'ResourceQuota',
-      plural: 'resourcequotas',
-      namespaced: true,
-    }
-    const metadata = { namespace: ns, name: 'none' }
-    const spec = { hard: { pods: '0' } }
-    await client.create(quotas, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec })
+  test('an exceeded quota', async (t) => {
+    const { create, becomes, reaches, namespace: ns } = await setUp(t)
+    const quota = await createPodQuota(client, ns, 0)
     await create()
-    const refused = await becomes('refused', (model) => /quota/.test(conditionOf(model, 'Ready').message ?? ''))
-    assert.equal(conditionOf(refused, 'Ready').status, 'False')
-    await client.delete(quotas, metadata)
+    const rejected = await becomes('rejected', (model) => /quota/.test(conditionOf(model, 'Ready').message ?? ''))
+    assert.equal(conditionOf(rejected, 'Ready').status, 'False')
+    await client.delete(resourceQuotas, quota)
     await reaches('Running')
   })
 
   test('GPUs that no node has', async (t) => {
     const taint = { key: 'gpu-test', effect: 'NoSchedule' }
-    const roomy = await fakeNode(client, { taint, resources: { cpu: '8', memory: '32Gi', pods: '20' } })
-    t.after(() => roomy.remove())
-    const { create, becomes } = await stage(
+    const largeNode = await fakeNode(client, { taint, resources: { cpu: '8', memory: '32Gi', pods: '20' } })
+    t.after(() => largeNode.remove())
+    const { create, becomes } = await setUp(
       t,
       servers(() => 'unscheduled'),
     )
@@ -104,10 +95,10 @@ describe('what is in the way of a model', () => {
     assert.equal(conditionOf(waiting, 'Ready').status, 'False')
   })
 
-  test('a validation that fails keeps its version from traffic, not the model', async (t) => {
+  test('a failed validation, which keeps its version from traffic, not the model', async (t) => {
     const failing = (pod: Pod) => (servingRoleOf(pod) === 'validation' && versionOf(pod) === 'v2' ? 1 : 0)
-    const { create, change, becomes, reaches, deployments, operator } = await stage(t, (pod) =>
-      servingFate(failing(pod))(pod),
+    const { create, change, becomes, reaches, deployments, operator } = await setUp(t, (pod) =>
+      servingOutcome(failing(pod))(pod),
     )
     const validation = { script: 'validate.py', timeoutSeconds: 60 }
     await create({ validation, traffic: { provider: 'router' } })
@@ -123,28 +114,28 @@ describe('what is in the way of a model', () => {
 })
 
 describe('Ready', () => {
-  test('is not said of a server that has not loaded its model, and is taken back from one that has stopped', async (t) => {
-    const { create, becomes, reaches, exists, kubelet } = await stage(t, servers(unready))
+  test('is False until the server has loaded its model, and after it has stopped', async (t) => {
+    const { create, becomes, reaches, exists, kubelet } = await setUp(t, servers(unready))
     await create()
     await exists(Deployment, `${MODEL}-deployment`)
-    const waiting = await becomes('looked at', (model) => versionIn(model, 'v1').replicas === 1)
+    const waiting = await becomes('reported', (model) => versionIn(model, 'v1').replicas === 1)
     assert.equal(conditionOf(waiting, 'Ready').status, 'False')
-    kubelet.decide(servingFate())
+    kubelet.decide(servingOutcome())
     await reaches('Running')
     kubelet.decide(servers((pod) => crashLooping(pod, 137)))
     const broken = await becomes('not ready', (model) => conditionOf(model, 'Ready').status === 'False')
     assert.notEqual(broken.status?.phase, 'Running')
   })
 
-  test('a version that is not ready gets nothing; its share stays where it was', async (t) => {
-    const { create, change, becomes, reaches, kubelet } = await stage(t)
+  test('gives no weight to a version that is not ready, and keeps the previous weights', async (t) => {
+    const { create, change, becomes, reaches, kubelet } = await setUp(t)
     await create({ traffic: { provider: 'router' } })
     await reaches('Running')
     kubelet.decide(servers((pod) => (versionOf(pod) === 'v2' ? unready(pod) : undefined)))
     await change({ versions: versions({ v1: 10, v2: 90 }) })
     const waiting = await becomes('waiting for v2', (model) => versionIn(model, 'v2').replicas === 1)
     assert.deepEqual(weightsOf(waiting), { v1: 100 })
-    kubelet.decide(servingFate())
-    await becomes('divided', (model) => weightsOf(model)['v2'] === 90)
+    kubelet.decide(servingOutcome())
+    await becomes('split', (model) => weightsOf(model)['v2'] === 90)
   })
 })

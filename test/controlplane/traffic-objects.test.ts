@@ -1,4 +1,4 @@
-/** A real API server takes what every traffic provider renders, keeps it as it is, and admits the router's pods as restricted. */
+/** A real API server accepts and keeps the objects of every traffic provider, and admits router pods under `restricted`. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createClient, type Client } from '../../src/kube/client.ts'
@@ -6,14 +6,14 @@ import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { apiVersionOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import { ConfigMap, Deployment, Namespace, Pod, PodDisruptionBudget } from '../../src/kube/resources.ts'
 import { ROLE_LABEL } from '../../src/plan/model-names.ts'
-import { defaultTrafficConfig } from '../../src/plan/traffic/config.ts'
-import type { TrafficTarget } from '../../src/plan/traffic/contract.ts'
-import { DestinationRule, HTTPRoute, VirtualService } from '../../src/plan/traffic/kinds.ts'
-import { providers } from '../../src/plan/traffic/providers.ts'
+import { defaultTrafficConfig, providers, type TrafficTarget } from '../../src/plan/traffic/index.ts'
+import { HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
+import { DestinationRule, VirtualService } from '../../src/plan/traffic/providers/istio/kinds.ts'
 import { drift } from '../../src/runtime/intent.ts'
 import { type ControlPlane, startControlPlane } from '../../testenv/control-plane.ts'
-import { installTrafficKinds } from '../traffic-kinds.ts'
-import { until } from '../until.ts'
+import { installTrafficKinds } from '../cluster/traffic-crds.ts'
+import { NOTHING } from '../contracts/traffic-provider.ts'
+import { until } from '../timing/until.ts'
 
 const NAMESPACE = 'models'
 const resources: readonly Resource[] = [
@@ -34,6 +34,12 @@ const target = (weight: number, exposed: boolean): TrafficTarget => ({
     { version: 'v1', service: 'sentiment-v1', weight: 100 - weight },
     { version: 'v2', service: 'sentiment-v2', weight },
   ],
+  primary: 'v1',
+  wanted: new Map([
+    ['v1', 100 - weight],
+    ['v2', weight],
+  ]),
+  recorded: new Map(),
   config: defaultTrafficConfig,
   ...(exposed && { gateways: ['public'], hostnames: ['sentiment.example.com'] }),
 })
@@ -46,7 +52,7 @@ const resourceOf = (object: KubeObject): Resource => {
   return found
 }
 
-/** Moves with what was asked for, not with what controllers say about it. */
+/** The generation, which changes with the spec only; the resourceVersion for kinds without one. */
 const revisionOf = ({ metadata }: KubeObject) => metadata.generation ?? metadata.resourceVersion
 
 describe('objects of the traffic providers', () => {
@@ -66,11 +72,11 @@ describe('objects of the traffic providers', () => {
     await plane?.stop()
   })
 
-  for (const provider of Object.values(providers)) {
+  for (const provider of providers.all) {
     for (const exposed of [false, true]) {
-      test(`${provider.name}${exposed ? ' behind a gateway' : ''}: taken as it is, and the same again changes nothing`, async () => {
+      test(`${provider.name}${exposed ? ' behind a gateway' : ''}: accepted unchanged, and applied again without a change`, async () => {
         for (const weight of [0, 10, 100]) {
-          const { apply } = provider.render(target(weight, exposed), { routes: [], routerPods: [], reports: new Map() })
+          const { apply } = provider.render(target(weight, exposed), NOTHING)
           for (const object of apply) {
             const first = await client.apply(resourceOf(object), object, { force: true })
             assert.deepEqual(drift(object, first), [])
@@ -82,8 +88,8 @@ describe('objects of the traffic providers', () => {
     }
   }
 
-  test('the pods of the router pass Pod Security restricted', async () => {
-    const { apply } = providers.router.render(target(10, false), { routes: [], routerPods: [], reports: new Map() })
+  test('the router pods pass Pod Security restricted', async () => {
+    const { apply } = providers.of('router').render(target(10, false), NOTHING)
     for (const object of apply) await client.apply(resourceOf(object), object, { force: true })
     const pods = await until('two router pods', async () => {
       const { items } = await client.list(Pod, { namespace: NAMESPACE, labelSelector: `${ROLE_LABEL}=router` })

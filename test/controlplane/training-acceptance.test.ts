@@ -1,4 +1,4 @@
-/** The manifests that the project began with, applied word for word to a cluster in which the operator runs as a process. */
+/** The acceptance manifests, applied unchanged to a cluster with the operator as a process. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { basename, join } from 'node:path'
@@ -6,17 +6,17 @@ import { test } from 'node:test'
 import { alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
 import type { KubeObject, ObjectKey } from '../../src/kube/object.ts'
 import { ConfigMap, Namespace, Pod, Service } from '../../src/kube/resources.ts'
-import { acceptanceCluster } from '../acceptance-cluster.ts'
-import { manifestsIn } from '../api.ts'
-import { Kubelet } from '../kubelet.ts'
-import { envOf, gangOf, isComplete, trainingJob } from '../training-job.ts'
-import { until } from '../until.ts'
+import { acceptanceCluster } from '../cluster/acceptance-cluster.ts'
+import { manifestsIn } from '../cluster/api.ts'
+import { Kubelet } from '../fakes/kubelet.ts'
+import { envOf, gangOf, isComplete, trainingJob } from '../builders/training-job.ts'
+import { until } from '../timing/until.ts'
 
-const PLACES = ['default', 'ml-team', 'ml-jobs', 'team-a']
+const NAMESPACES = ['default', 'ml-team', 'ml-jobs', 'team-a']
 
-const { plane, client, node, kubelets, operator } = await acceptanceCluster(PLACES, () => undefined)
+const { plane, client, node, kubelets, operator } = await acceptanceCluster(NAMESPACES, () => undefined)
 
-/** Workers go on until told to finish; then they end well, as soon as all of them are there. */
+/** Workers run until `finish` is called; then they succeed once the whole gang has started. */
 function finish(): void {
   for (const kubelet of kubelets)
     kubelet.decide((pod, pods) =>
@@ -43,7 +43,7 @@ for (const { file, objects } of training) {
       const all = await pods()
       return all.length === spec.numWorkers && all.every(({ status }) => status?.phase === 'Running')
     })
-    await until('the job to say so', async () => (await client.get(trainingJobs, key)).status?.state === 'Running')
+    await until('the job to be Running', async () => (await client.get(trainingJobs, key)).status?.state === 'Running')
     assert.equal((await client.get(alphaTrainingJobs, key)).status?.phase, 'Running')
     await client.get(Service, { namespace: key.namespace, name: `${key.name}-workers` })
     if (spec.hyperparameters) await client.get(ConfigMap, { namespace: key.namespace, name: `${key.name}-config` })
@@ -57,7 +57,7 @@ test('the documented JSON patch scales a running job', async () => {
   const patch = '[{"op": "replace", "path": "/spec/workers", "value": 4}]'
   const inAlpha = 'trainingjobs.v1alpha1.ml.example.com/pytorch-mnist'
   await plane.kubectl('patch', '-n', key.namespace, inAlpha, '--type=json', '-p', patch)
-  await until('four workers of one world', async () => {
+  await until('four workers with WORLD_SIZE 4', async () => {
     const { items } = await client.list(Pod, { namespace: key.namespace })
     return (
       items.length === 4 && items.every((pod) => pod.status?.phase === 'Running' && envOf(pod, 'WORLD_SIZE') === '4')
@@ -75,13 +75,13 @@ for (const { file, objects } of training) {
   })
 }
 
-test('deleted they leave no pods', async () => {
+test('leave no pods after they are deleted', async () => {
   for (const { file } of training) await plane.kubectl('delete', '-f', file, '--timeout=60s')
   await until('no pods', async () => (await client.list(Pod, { labelSelector: 'app=trainingjob' })).items.length === 0)
 })
 
-test('a namespace goes with all that is in it', async () => {
-  const name = 'passing'
+test('a namespace with a running job can be deleted', async () => {
+  const name = 'deleted'
   await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   const kubelet = new Kubelet({ client, namespace: name, node: node.name, decide: () => undefined })
   kubelets.push(kubelet)
@@ -93,14 +93,14 @@ test('a namespace goes with all that is in it', async () => {
   await plane.kubectl('delete', 'namespace', name, '--timeout=60s')
 })
 
-test('it says what it does on /metrics, and stops in order', async () => {
+test('serves /metrics, and stops gracefully', async () => {
   const metrics = await (await fetch(`${operator.url}/metrics`)).text()
   assert.match(metrics, /reconcile_duration_seconds_count\{.*controller="trainingjob"/)
   assert.equal(await operator.stop(), 0)
   assert.doesNotMatch(operator.log(), /"level":"(error|fatal)"/)
 })
 
-test('the command line explains itself and refuses nonsense', () => {
+test('the command line prints its help and rejects invalid arguments', () => {
   const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
   const run = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
   assert.match(run('--help').stdout, /--\[no-\]leader-elect/)

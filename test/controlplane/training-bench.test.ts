@@ -1,4 +1,4 @@
-/** The benchmark itself, at its smallest: what it counts is what `make bench` prints for a thousand jobs. */
+/** The benchmark with a few jobs: it counts what `make bench` prints for a thousand. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { measure } from '../../scripts/bench/measure.ts'
@@ -7,7 +7,7 @@ import { startControlPlane } from '../../testenv/control-plane.ts'
 const plane = await startControlPlane()
 after(() => plane.stop())
 
-test('a few jobs are measured, and cost what they should', async () => {
+test('measures the expected number of writes', async () => {
   await plane.scheduler.stop()
   const workers = 2
   const { untilPods, rounds, raw, ratios, restart } = await measure(plane.kubeconfig, {

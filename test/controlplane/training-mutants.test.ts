@@ -1,13 +1,13 @@
-/** The harness put to the test: bugs are planted into the planner, and each has to be found, by the oracle it offends. */
+/** Bugs are planted into the planner. Each has to be caught by the oracle that it violates. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { planTraining } from '../../src/plan/training/plan.ts'
-import { sharedCluster } from '../cluster.ts'
-import { campaign } from '../crash/campaign.ts'
-import type { FaultPlan } from '../crash/fault.ts'
-import type { Plans } from '../crash/plans.ts'
-import { trainingLab } from '../crash/training-lab.ts'
-import { trainingScenarios } from '../crash/training-scenarios.ts'
+import { planTraining } from '../../src/plan/training/index.ts'
+import { sharedCluster } from '../cluster/shared-cluster.ts'
+import { campaign } from '../crash/campaign/campaign.ts'
+import type { FaultPlan } from '../crash/faults/fault.ts'
+import type { Plans } from '../crash/campaign/plans.ts'
+import { trainingHarness } from '../crash/harness/training-harness.ts'
+import { trainingScenarios } from '../crash/scenarios/training-scenarios.ts'
 
 const { kubeconfig } = await sharedCluster()
 
@@ -21,8 +21,8 @@ interface Mutant {
 
 const noFault: Plans = () => []
 
-/** A death at the deletion of a pod: the first, or the second. */
-const deathsAtDeletions: Plans = () =>
+/** A crash at the first or the second deletion of a pod. */
+const crashesAtDeletions: Plans = () =>
   [1, 2].map((write): FaultPlan => ({ faults: [{ write, of: 'delete pods/', mode: 'answered' }] }))
 
 const mutants: readonly Mutant[] = [
@@ -39,18 +39,18 @@ const mutants: readonly Mutant[] = [
     found: /T4/,
   },
   {
-    name: 'the gang is removed before its failure is on record',
+    name: 'the gang is deleted before its failure is recorded',
     scenario: 'fail, restart, complete',
     planner: (observed) => {
       const plan = planTraining(observed)
       const isRestart = (plan.status?.attempts ?? 0) > (observed.job.status?.attempts ?? 1)
       return isRestart ? { ...plan, prune: observed.pods } : plan
     },
-    plans: deathsAtDeletions,
+    plans: crashesAtDeletions,
     found: /T4: failures: 0 instead of 1/,
   },
   {
-    name: 'the status changes with every look',
+    name: 'the status changes with every reconcile',
     scenario: 'create, complete',
     planner: (observed) => {
       const plan = planTraining(observed)
@@ -60,7 +60,7 @@ const mutants: readonly Mutant[] = [
     found: /G6/,
   },
   {
-    name: 'only newcomers are told another size',
+    name: 'only new workers get the new WORLD_SIZE',
     scenario: 'scale up, scale down',
     planner: (observed) => {
       const { job } = observed
@@ -72,17 +72,17 @@ const mutants: readonly Mutant[] = [
   },
 ]
 
-describe('a planted bug is found', { concurrency: true }, () => {
+describe('catches a planted bug', { concurrency: true }, () => {
   for (const { name, scenario: wanted, planner, plans, found } of mutants) {
     test(name, async (t) => {
-      const lab = await trainingLab(kubeconfig, { parallel: 4, patienceMs: 6_000 }, planner)
-      t.after(() => lab.close())
+      const harness = await trainingHarness(kubeconfig, { parallel: 4, patienceMs: 6_000 }, planner)
+      t.after(() => harness.close())
       const scenario = trainingScenarios.find((one) => one.name === wanted)
       assert.ok(scenario)
-      const { violations } = await campaign(lab, scenario, plans)
+      const { violations } = await campaign(harness, scenario, plans)
       assert.ok(
         violations.some((violation) => found.test(violation)),
-        `not found: ${violations.join('\n')}`,
+        `not caught: ${violations.join('\n')}`,
       )
     })
   }

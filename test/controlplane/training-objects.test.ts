@@ -1,13 +1,13 @@
-/** Everything that the planner of training makes is accepted by a real API server, where Pod Security is at its strictest. */
+/** Every object of the training planner is accepted by a real API server under Pod Security `restricted`. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { Client } from '../../src/kube/client.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { ConfigMap, Job, Namespace, PersistentVolumeClaim, Pod, Secret, Service } from '../../src/kube/resources.ts'
-import { engines } from '../../src/plan/training/engine/engine.ts'
-import { SimulatedCluster } from '../simulated-cluster.ts'
-import { namespace, sharedCluster } from '../cluster.ts'
-import { until } from '../until.ts'
+import { engines } from '../../src/plan/training/engines/registry.ts'
+import { TrainingCluster } from '../sim/training-cluster.ts'
+import { namespace, sharedCluster } from '../cluster/shared-cluster.ts'
+import { until } from '../timing/until.ts'
 
 let client: Client
 before(async () => {
@@ -23,9 +23,9 @@ async function restricted(t: Parameters<typeof namespace>[0]): Promise<string> {
   return name
 }
 
-/** All that a job leads to until its pods are there, launchers included. */
+/** All objects of a job until its pods exist, launchers included. */
 function objectsOf(spec: object): KubeObject[] {
-  const cluster = new SimulatedCluster(spec)
+  const cluster = new TrainingCluster(spec)
   return [1, 2, 3].flatMap(() => {
     const { keep = [], create = [], apply = [] } = cluster.pass() ?? {}
     cluster.controlJob()
@@ -105,7 +105,7 @@ for (const [name, spec] of Object.entries(specs)) {
   })
 }
 
-test('there, a pod with less restraint is refused', async (t) => {
+test('a pod without its security context is rejected there', async (t) => {
   const into = await restricted(t)
   const pod = objectsOf({}).find(({ kind }) => kind === 'Pod') as Pod
   const spec = { ...pod.spec, securityContext: {} } as NonNullable<Pod['spec']>
@@ -113,10 +113,10 @@ test('there, a pod with less restraint is refused', async (t) => {
   await assert.rejects(client.apply(Pod, bare, { dryRun: true }), /violates PodSecurity "restricted/)
 })
 
-test('a Job is suspended by applying it as it is, and so frees its pods', async (t) => {
+test('suspending a Job by an apply deletes its pods', async (t) => {
   const into = await namespace(t)
-  const { observed } = new SimulatedCluster({ engine: 'job', numWorkers: 2 })
-  const [made] = engines.job.occupy(observed, { number: 1, worldSize: 2 }, [{ role: 'worker', index: 0 }])
+  const { observed } = new TrainingCluster({ engine: 'job', numWorkers: 2 })
+  const [made] = engines.job.create(observed, { number: 1, worldSize: 2 }, [{ role: 'worker', index: 0 }])
   assert.ok(made)
   await client.apply(Job, { ...made, metadata: { ...made.metadata, namespace: into } })
   const podsThere = async () => (await client.list(Pod, { namespace: into })).items
@@ -128,10 +128,10 @@ test('a Job is suspended by applying it as it is, and so frees its pods', async 
   const members = engines.job.members({ ...observed, workload, pods })
   assert.deepEqual(new Set(members.map(({ index, attempt }) => `${attempt}/${index}`)), new Set(['1/0', '1/1']))
   assert.ok(pods.every(({ spec }) => /^bert-job-[01]$/.test(spec?.hostname ?? '')))
-  const { apply } = engines.job.stop({ ...observed, workload, pods })
+  const { apply } = engines.job.stop({ ...observed, workload, pods }, members)
   for (const object of apply)
     await client.apply(Job, { ...object, metadata: { ...object.metadata, namespace: into } }, { force: true })
   await until('no pods', async () => (await podsThere()).length === 0)
   const last = await client.get(Job, { namespace: into, name: 'bert-job' })
-  assert.deepEqual(engines.job.clear({ ...observed, workload: last }, []).prune, [last])
+  assert.deepEqual(engines.job.remove({ ...observed, workload: last }, []).prune, [last])
 })

@@ -7,8 +7,8 @@ import { isExpired } from '../../src/kube/errors.ts'
 import { ConfigMap } from '../../src/kube/resources.ts'
 import { startControlPlane } from '../../testenv/control-plane.ts'
 import { faultProxy } from '../../testenv/fault-proxy.ts'
-import { mirror } from '../mirror.ts'
-import { until } from '../until.ts'
+import { mirror } from '../client/mirror.ts'
+import { until } from '../timing/until.ts'
 
 const plane = await startControlPlane()
 const config = await configFromKubeconfig(plane.kubeconfig)
@@ -29,7 +29,7 @@ const serverAnswers = (): Promise<unknown> =>
     return true
   })
 
-describe('a watch equals a fresh list again after', () => {
+describe('a watch equals a fresh list after', () => {
   test('etcd was restarted', async (t) => {
     await write('before-etcd')
     const held = mirror(t, direct, ConfigMap, { namespace: 'default' })
@@ -50,34 +50,34 @@ describe('a watch equals a fresh list again after', () => {
     await held.equals(direct)
   })
 
-  test('the history it had seen was compacted away', async (t) => {
+  test('its resourceVersion was compacted', async (t) => {
     const proxy = await faultProxy(plane.server)
     const distant = createClient({ ...config, server: proxy.server })
     t.after(async () => {
       await distant.close()
       await proxy.close()
     })
-    await write('doomed')
+    await write('deleted')
     const held = mirror(t, distant, ConfigMap, { namespace: 'default' })
     await held.equals(direct)
     proxy.cut()
-    await direct.delete(ConfigMap, { namespace: 'default', name: 'doomed' })
-    await write('born-in-the-dark')
+    await direct.delete(ConfigMap, { namespace: 'default', name: 'deleted' })
+    await write('created-meanwhile')
     const { resourceVersion } = await direct.list(ConfigMap, { namespace: 'default' })
     await plane.etcdctl('compact', resourceVersion)
     await plane.apiserver.kill()
     await plane.apiserver.start()
     proxy.restore()
-    await until('the watch to be told that its version is too old', () => held.faults.some(isExpired))
+    await until('the watch to expire', () => held.faults.some(isExpired))
     await held.equals(direct)
     assert.equal(held.replacements, 2)
   })
 
-  test('the API server stood still', async (t) => {
+  test('the API server was paused', async (t) => {
     const held = mirror(t, direct, ConfigMap, { namespace: 'default', inactivityMs: 1_500 })
     await held.equals(direct)
     plane.apiserver.pause()
-    await until('the silence to be noticed', () => held.faults.length > 0)
+    await until('the inactivity to be noticed', () => held.faults.length > 0)
     plane.apiserver.resume()
     await serverAnswers()
     await write('after-pause')

@@ -1,6 +1,6 @@
 /**
- * `make demo` as a user runs it: a process, interrupted and run again, judged by what the cluster says. It starts a
- * cluster of its own, beside the one that the other files share.
+ * `make demo` as a user runs it: a process that is interrupted and run again. It starts its own cluster besides the shared
+ * one.
  */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -15,13 +15,13 @@ import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { Deployment, Namespace, Pod } from '../../src/kube/resources.ts'
 import { registeredRuns } from '../../testenv/registry.ts'
 import { processesOf } from '../../testenv/run-directory.ts'
-import { readmeCommands, ROOT } from '../documents.ts'
-import { until } from '../until.ts'
+import { readmeCommands, ROOT } from '../documents/blocks.ts'
+import { until } from '../timing/until.ts'
 
 const MAIN = join(ROOT, 'scripts', 'demo', 'main.ts')
 const [MAKE_DEMO = '', MAKE_DEMO_DOWN = ''] = readmeCommands('Try it')
 const MINUTES = 60_000
-/** A first run makes an image layer with PyTorch, and compiles what the other files did not need. */
+/** A first run builds an image layer with PyTorch, and compiles binaries that other tests did not need. */
 const LONG = 20 * MINUTES
 
 const directory = mkdtempSync(join(tmpdir(), 'demo-'))
@@ -34,16 +34,16 @@ interface Run {
 }
 
 function demo(command: 'up' | 'down', env: Readonly<Record<string, string>> = {}): Run {
-  return started([process.execPath, MAIN, command], env)
+  return start([process.execPath, MAIN, command], env)
 }
 
-/** What the README says, as it stands; but packages are never installed anew under the tests that run. */
-function asTyped(command: string): Run {
-  return started(['bash', '-euc', command], { MAKEFLAGS: '--old-file=node_modules/.package-lock.json' })
+/** Runs a command of the README, without installing packages again. */
+function runReadme(command: string): Run {
+  return start(['bash', '-euc', command], { MAKEFLAGS: '--old-file=node_modules/.package-lock.json' })
 }
 
-/** In a process group of its own, as a terminal does it. */
-function started([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): Run {
+/** Starts a process group, as a terminal does. */
+function start([program = '', ...args]: readonly string[], env: Readonly<Record<string, string>>): Run {
   const child = spawn(program, args, {
     cwd: ROOT,
     detached: true,
@@ -56,8 +56,8 @@ function started([program = '', ...args]: readonly string[], env: Readonly<Recor
   return { child, exit, output: () => Buffer.concat(chunks).toString() }
 }
 
-/** Ctrl-C reaches every process of the group. */
-async function interrupted({ child, exit }: Run): Promise<number | null> {
+/** Sends SIGINT to the process group, as Ctrl-C does. */
+async function interrupt({ child, exit }: Run): Promise<number | null> {
   process.kill(-(child.pid ?? 0), 'SIGINT')
   return exit
 }
@@ -86,23 +86,23 @@ describe('make demo', () => {
     rmSync(directory, { recursive: true, force: true })
   })
 
-  test('what is missing is named before anything is started', async () => {
+  test('names what is missing before anything is started', async () => {
     const run = demo('up', { DEMO_KUBECONFIG: '/no/such/kubeconfig' })
     assert.equal(await run.exit, 1)
     assert.match(run.output(), /lacks:\n {2}- the file \/no\/such\/kubeconfig, named by DEMO_KUBECONFIG/)
     assert.deepEqual(ourRuns(), [])
   })
 
-  test('interrupted while the cluster starts, it leaves nothing', async () => {
+  test('leaves nothing when interrupted while the cluster starts', async () => {
     const run = demo('up')
     const [begun = ''] = await until('the cluster to begin', () => (ourRuns().length > 0 ? ourRuns() : undefined), LONG)
-    assert.equal(await interrupted(run), 130, run.output())
-    assert.match(run.output(), /`make demo` goes on from here/)
+    assert.equal(await interrupt(run), 130, run.output())
+    assert.match(run.output(), /`make demo` continues from here/)
     assert.deepEqual(ourRuns(), [])
     assert.deepEqual(processesOf(begun), [])
   })
 
-  test('interrupted while the operator is installed, it leaves the cluster', async (t) => {
+  test('keeps the cluster when interrupted while the operator is installed', async (t) => {
     const began = Date.now()
     const run = demo('up')
     await until('the cluster', () => existsSync(join(directory, 'cluster')), LONG)
@@ -111,13 +111,13 @@ describe('make demo', () => {
     client = await connected()
     await until('the operator', () => client.get(Deployment, operator), LONG)
     t.diagnostic(`the operator was there after ${seconds(began)} s`)
-    assert.equal(await interrupted(run), 130, run.output())
+    assert.equal(await interrupt(run), 130, run.output())
   })
 
-  test('run again, it goes on to the end', async () => {
-    const output = await finished(asTyped(MAKE_DEMO))
+  test('continues to the end when run again', async () => {
+    const output = await finished(runReadme(MAKE_DEMO))
     for (const stage of ['1/6', '2/6'])
-      assert.match(output, new RegExp(`${stage}.*\\n +was done before`), 'what was done is not done again')
+      assert.match(output, new RegExp(`${stage}.*\\n +was done before`), 'a finished stage is not repeated')
     assert.equal((await client.get(Deployment, operator)).status?.availableReplicas, 2)
     const { status } = await client.get(trainingJobs, key)
     assert.equal(status?.state, 'Completed')
@@ -128,7 +128,7 @@ describe('make demo', () => {
     assert.match(log, /"epoch": 20, "epochs": 20/)
   })
 
-  test('two versions of the trained model answer, as the weights say', async () => {
+  test('serves two versions of the trained model by weight', async () => {
     const { status } = await client.get(modelDeployments, key)
     assert.equal(status?.phase, 'Running')
     const weights = status.activeVersions?.map(({ name, weight }) => [name, weight])
@@ -142,7 +142,7 @@ describe('make demo', () => {
     assert.ok(items.length >= 6, 'two workers, two servers, two routers')
   })
 
-  test('in a cluster at hand it touches only its own namespace, is quick if told so, and leaves a training alone when interrupted', async () => {
+  test('uses only its namespace in an existing cluster, has a fast mode, and keeps a training job when interrupted', async () => {
     const namespaces = async (): Promise<string[]> =>
       (await client.list(Namespace)).items.map(({ metadata }) => metadata.name)
     const known = await namespaces()
@@ -153,7 +153,7 @@ describe('make demo', () => {
     }
     const first = demo('up', env)
     await until('the training', () => client.get(trainingJobs, { namespace: 'quick', name: 'spiral' }), LONG)
-    assert.equal(await interrupted(first), 130, first.output())
+    assert.equal(await interrupt(first), 130, first.output())
     const output = await finished(demo('up', env))
     assert.doesNotMatch(output, /Helm|killed|second version,/)
     assert.deepEqual((await namespaces()).toSorted(), [...known, 'quick'].toSorted())
@@ -168,7 +168,7 @@ describe('make demo', () => {
   test('make demo-down leaves nothing', async () => {
     const run = runDirectory()
     await client.close()
-    await finished(asTyped(MAKE_DEMO_DOWN))
+    await finished(runReadme(MAKE_DEMO_DOWN))
     assert.deepEqual(ourRuns(), [])
     assert.deepEqual(processesOf(run), [])
     assert.ok(!existsSync(run) && !existsSync(directory))

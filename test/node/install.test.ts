@@ -1,4 +1,4 @@
-/** The operator where users run it: in the cluster, from its image, under its own account, by chart and by kustomize. */
+/** The operator as users install it: in the cluster, from its image, with its ServiceAccount, by chart and by kustomize. */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,12 +12,12 @@ import { CustomResourceDefinition, Lease, Namespace, PersistentVolumeClaim, Pod 
 import { runCommand } from '../../testenv/command.ts'
 import { provideHelm } from '../../testenv/helm.ts'
 import { buildImage } from '../../testenv/image.ts'
-import { readmeCommands, ROOT } from '../documents.ts'
-import { type Helm, helmFor } from '../helm.ts'
-import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
-import { loadTrainers, TRAINER } from '../trainer.ts'
-import { trainingJob } from '../training-job.ts'
-import { until } from '../until.ts'
+import { readmeCommands, ROOT } from '../documents/blocks.ts'
+import { type Helm, helmFor } from '../cluster/helm.ts'
+import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
+import { loadTrainers, TRAINER } from '../images/trainer.ts'
+import { trainingJob } from '../builders/training-job.ts'
+import { until } from '../timing/until.ts'
 
 const CHART = join(ROOT, 'charts', 'ml-operator')
 const SYSTEM = 'ml-operator-system'
@@ -38,8 +38,8 @@ async function restrictedNamespace(name: string): Promise<void> {
 const podsIn = async (namespace: string): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items
 const uids = (pods: readonly Pod[]): string[] => pods.map(({ metadata }) => metadata.uid ?? '').toSorted()
 
-/** The operator says that it is ready, in both replicas, and one of them leads. */
-async function isUp(): Promise<void> {
+/** Waits until both replicas of the operator are ready and one of them leads. */
+async function waitUntilUp(): Promise<void> {
   await cluster.kubectl('-n', SYSTEM, 'rollout', 'status', 'deployment/ml-operator', '--timeout=180s')
   await until('one of the replicas to lead', async () => {
     const { spec } = await client.get(Lease, { namespace: SYSTEM, name: 'ml-operator' })
@@ -64,15 +64,15 @@ async function start(name: string): Promise<void> {
 }
 
 async function finish(name: string): Promise<void> {
-  await until('the master to be told', async () => {
+  await until('the master to be signalled', async () => {
     await cluster.kubectl('exec', '-n', TEAM, `${name}-workers-0`, '--', 'touch', '/tmp/go')
     return true
   })
   await reaches(name, 'Completed')
 }
 
-/** What the README says, in the root of the repository, by somebody who has Helm 3 and kubectl. */
-async function asTyped(commands: string): Promise<string> {
+/** Runs commands of the README in the root of the repository, with Helm 3 and kubectl. */
+async function runReadme(commands: string): Promise<string> {
   const bin = await mkdtemp(join(tmpdir(), 'bin-'))
   try {
     await symlink(await provideHelm(3), join(bin, 'helm'))
@@ -84,7 +84,7 @@ async function asTyped(commands: string): Promise<string> {
   }
 }
 
-async function removeDefinitions(): Promise<void> {
+async function removeCrds(): Promise<void> {
   const { items } = await client.list(CustomResourceDefinition, {
     labelSelector: 'app.kubernetes.io/part-of=ml-operator',
   })
@@ -101,7 +101,7 @@ describe('the operator in the cluster', () => {
     helm4 = await helmFor(4, cluster.kubeconfig)
     await cluster.load(await buildImage(operatorImage()))
     await loadTrainers()
-    await removeDefinitions()
+    await removeCrds()
     for (const name of [SYSTEM, TEAM]) await restrictedNamespace(name)
   })
 
@@ -110,22 +110,22 @@ describe('the operator in the cluster', () => {
     await client.close()
   })
 
-  test('helm install: both replicas ready where Pod Security restricted is enforced', async () => {
+  test('helm install: both replicas are ready under Pod Security restricted', async () => {
     const [commands = ''] = readmeCommands('Install')
-    const printed = await asTyped(commands)
-    assert.match(printed, /kubectl api-resources --categories ml/, 'the notes say what to do next')
-    await isUp()
+    const printed = await runReadme(commands)
+    assert.match(printed, /kubectl api-resources --categories ml/, 'the notes describe the next steps')
+    await waitUntilUp()
     const [pod] = await podsIn(SYSTEM)
     assert.equal(pod?.spec?.serviceAccountName, 'ml-operator')
     assert.equal(pod.spec.containers[0]?.securityContext?.readOnlyRootFilesystem, true)
   })
 
-  test('a job trains; an upgrade of the operator, by another Helm, leaves its workers alone', async () => {
+  test('an upgrade of the operator, by another Helm, does not affect running workers', async () => {
     await start('upgraded')
     const workers = uids(await podsIn(TEAM))
     const operators = uids(await podsIn(SYSTEM))
     await helm4('upgrade', 'ml-operator', CHART, '-n', SYSTEM, '--set=logLevel=debug')
-    await isUp()
+    await waitUntilUp()
     await until('the old replicas to be gone', async () =>
       (await podsIn(SYSTEM)).every(({ metadata }) => !operators.includes(metadata.uid ?? '')),
     )
@@ -138,7 +138,7 @@ describe('the operator in the cluster', () => {
     assert.equal(await until('an answer', () => cluster.kubectl(...asked)), 'Succeeded')
   })
 
-  test('helm uninstall leaves definitions, jobs and checkpoints', async () => {
+  test('helm uninstall keeps CRDs, jobs and checkpoints', async () => {
     await helm4('uninstall', 'ml-operator', '-n', SYSTEM, '--wait')
     const { metadata } = await client.get(trainingJobs, { namespace: TEAM, name: 'upgraded' })
     assert.equal(metadata.deletionTimestamp, undefined)
@@ -146,9 +146,9 @@ describe('the operator in the cluster', () => {
     await assert.rejects(cluster.kubectl('-n', SYSTEM, 'get', 'deployment', 'ml-operator'), /not found/)
   })
 
-  test('kubectl apply -k: the same operator, which goes on with what is there', async () => {
+  test('kubectl apply -k: the same operator, which continues with the existing jobs', async () => {
     await cluster.kubectl('apply', '-k', join(ROOT, 'config', 'base'))
-    await isUp()
+    await waitUntilUp()
     await cluster.kubectl('-n', TEAM, 'delete', 'trainingjob', 'upgraded', '--timeout=120s')
     await client.get(PersistentVolumeClaim, { namespace: TEAM, name: 'upgraded-checkpoints' })
     await cluster.kubectl('delete', '-k', join(ROOT, 'config', 'manager'))

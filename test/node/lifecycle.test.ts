@@ -10,13 +10,13 @@ import { cacheDirectory } from '../../testenv/cache-directory.ts'
 import { startCluster } from '../../testenv/cluster.ts'
 import { runCommand } from '../../testenv/command.ts'
 import { processesOf } from '../../testenv/run-directory.ts'
-import { type MachineState, machineState } from '../machine-state.ts'
-import { until } from '../until.ts'
+import { type MachineState, machineState } from '../cluster/machine-state.ts'
+import { until } from '../timing/until.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The kernel takes namespaces and links apart shortly after their last process. */
-async function isAsBefore(before: MachineState): Promise<void> {
+/** Waits, because the kernel removes namespaces and links shortly after their last process. */
+async function assertRestored(before: MachineState): Promise<void> {
   try {
     await until('the machine to be as before', () => isDeepStrictEqual(machineState(), before), 30_000)
   } catch {
@@ -24,7 +24,7 @@ async function isAsBefore(before: MachineState): Promise<void> {
   }
 }
 
-/** A cache with the same binaries, but clusters of its own: the developer's cluster is none of the test's business. */
+/** A cache with the same binaries, but its own registry of clusters: the developer's cluster is not touched. */
 function ownRegistry(t: TestContext): Record<string, string | undefined> {
   const home = mkdtempSync(join(tmpdir(), 'registry-'))
   t.after(() => rmSync(home, { recursive: true }))
@@ -33,7 +33,7 @@ function ownRegistry(t: TestContext): Record<string, string | undefined> {
   return { ...process.env, XDG_CACHE_HOME: home }
 }
 
-test('after stop() the machine is as before, pods and volumes included', async () => {
+test('stop() restores the machine, pods and volumes included', async () => {
   const before = machineState()
   const cluster = await startCluster()
   const { kubectl } = cluster.plane
@@ -41,10 +41,10 @@ test('after stop() the machine is as before, pods and volumes included', async (
   await kubectl('rollout', 'status', 'deployment/idle', '--timeout=60s')
   assert.notDeepEqual(machineState(), before)
   await cluster.stop()
-  await isAsBefore(before)
+  await assertRestored(before)
 })
 
-test('after the starting process was killed, `make cluster-down` removes all it left', async (t) => {
+test('`make cluster-down` removes everything after the starting process was killed', async (t) => {
   const env = ownRegistry(t)
   const before = machineState()
   const clusters = join(String(env['XDG_CACHE_HOME']), 'ml-operator', 'clusters')
@@ -55,7 +55,7 @@ test('after the starting process was killed, `make cluster-down` removes all it 
   await until('the kubelet to start', () => processesOf(runDirectory).length >= 7)
   process.kill(-(starter.pid ?? assert.fail()), 'SIGKILL')
   assert.match(await runCommand(['make', '-C', ROOT, 'cluster-down'], { env }), /Removed 1 cluster/)
-  await isAsBefore(before)
+  await assertRestored(before)
   assert.match(await runCommand(['make', '-C', ROOT, 'cluster-down'], { env }), /No cluster is running/)
 })
 
@@ -70,5 +70,5 @@ test('a cluster outlives `make cluster`, is found again, and ends with `make clu
   )
   assert.match(await runCommand(['make', '-C', ROOT, 'cluster'], { env }), /A cluster is running already/)
   await runCommand(['make', '-C', ROOT, 'cluster-down'], { env })
-  await isAsBefore(before)
+  await assertRestored(before)
 })

@@ -5,9 +5,9 @@ import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { ObjectKey } from '../../src/kube/object.ts'
 import { Pod } from '../../src/kube/resources.ts'
-import { nodeCluster, restrictedNamespace } from '../node-cluster.ts'
-import { loadToolbox, toolboxPod } from '../toolbox.ts'
-import { until } from '../until.ts'
+import { nodeCluster, restrictedNamespace } from '../cluster/node-cluster.ts'
+import { loadToolbox, toolboxPod } from '../images/toolbox.ts'
+import { until } from '../timing/until.ts'
 
 describe("a container's log", () => {
   let client: Client
@@ -46,7 +46,7 @@ describe("a container's log", () => {
     assert.deepEqual(lines, ['1', '2', '3'])
   })
 
-  test('is followed until the reader has enough', async (t) => {
+  test('is followed until the reader aborts', async (t) => {
     const key = await started(t, 'while true; do echo tick; sleep 0.1; done')
     const stop = new AbortController()
     const reason = new Error('enough')

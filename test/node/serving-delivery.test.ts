@@ -1,4 +1,4 @@
-/** A model on its way from a real S3 server into pods of a real kubelet, and what its status says when it does not arrive. */
+/** A model is fetched from a real S3 server into pods of a real kubelet; a failed fetch is reported in the status. */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -9,17 +9,19 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { OPERATOR_IMAGE, operatorImage } from '../../images/operator.ts'
 import { modelDeployments, modelServers } from '../../src/api/kinds.ts'
 import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
+import type { ModelServer } from '../../src/api/modelserver.v1.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { Deployment, Namespace, Pod, Secret } from '../../src/kube/resources.ts'
 import { buildImage } from '../../testenv/image.ts'
 import { type S3Server, startS3 } from '../../testenv/s3.ts'
-import { installApi } from '../api.ts'
-import { modelDeployment } from '../model-deployment.ts'
-import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
-import { loadToolbox, TOOLBOX } from '../toolbox.ts'
-import { until } from '../until.ts'
+import { installApi } from '../cluster/api.ts'
+import { createNamespace, RESTRICTED } from '../cluster/namespaces.ts'
+import { modelDeployment } from '../builders/model-deployment.ts'
+import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator/operator-process.ts'
+import { loadToolbox, TOOLBOX } from '../images/toolbox.ts'
+import { until } from '../timing/until.ts'
 
 const BUCKET = 'models'
 const SIZE = 40_000_000
@@ -39,29 +41,15 @@ let directory: string
 let s3: S3Server
 const weights = randomBytes(SIZE)
 
-/** Serves the model's own files, and is as busy as it is allowed to be. */
+/** Serves the files of the model, and uses all the CPU it gets. */
 const SERVER = 'httpd -p 8080 -h "$(dirname "$MODEL_PATH")" && while :; do :; done'
 
-async function stage(t: TestContext) {
-  const namespace = `test-${randomBytes(4).toString('hex')}`
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-  await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } })
+async function setUp(t: TestContext) {
+  const namespace = await createNamespace(client, `test-${randomBytes(4).toString('hex')}`, RESTRICTED)
   t.after(() => client.delete(Namespace, { name: namespace }))
-  await cluster.kubectl('wait', '-n', namespace, '--for=create', 'serviceaccount/default', '--timeout=60s')
   const metadata = { namespace, name: 's3' }
   await client.create(Secret, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { ...s3.env } })
-  await client.create(modelServers, {
-    apiVersion: 'ml.example.com/v1',
-    kind: 'ModelServer',
-    metadata: { namespace, name: 'files' },
-    spec: {
-      image: TOOLBOX,
-      port: 8080,
-      model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
-      command: ['sh', '-c', SERVER],
-      probes: { readiness: { path: '/weights.bin', periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 3 } },
-    },
-  })
+  await client.create(modelServers, fileServer(namespace))
   const key = { namespace, name: 'bert' }
   return {
     key,
@@ -90,6 +78,19 @@ async function stage(t: TestContext) {
   }
 }
 
+const fileServer = (namespace: string): ModelServer => ({
+  apiVersion: 'ml.example.com/v1',
+  kind: 'ModelServer',
+  metadata: { namespace, name: 'files' },
+  spec: {
+    image: TOOLBOX,
+    port: 8080,
+    model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
+    command: ['sh', '-c', SERVER],
+    probes: { readiness: { path: '/weights.bin', periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 3 } },
+  },
+})
+
 describe('a model from S3', { concurrency: true }, () => {
   before(async () => {
     cluster = await nodeCluster()
@@ -114,8 +115,8 @@ describe('a model from S3', { concurrency: true }, () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  test('is served as it is, and by more pods when they are busy', async (t) => {
-    const { key, deploy, becomes, pods } = await stage(t)
+  test('is served unchanged, and scaled up under load', async (t) => {
+    const { key, deploy, becomes, pods } = await setUp(t)
     const began = Date.now()
     const scaling = { minReplicas: 1, maxReplicas: 2, targetCPUUtilization: 50 }
     const checksum = `sha256:${createHash('sha256').update(weights).digest('hex')}`
@@ -142,14 +143,17 @@ describe('a model from S3', { concurrency: true }, () => {
     t.diagnostic(`two pods ${((Date.now() - began) / 1_000).toFixed(1)} s after it was created`)
   })
 
-  test('that is not there: the status says so', async (t) => {
-    const { deploy, becomes } = await stage(t)
+  test('that does not exist is reported in the status', async (t) => {
+    const { deploy, becomes } = await setUp(t)
     await deploy(`s3://${BUCKET}/nothing`, { minReplicas: 1, maxReplicas: 1 })
     const model = await becomes('not found', ({ status }) =>
       Boolean(status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'ArtifactNotFound')),
     )
     const ready = model.status?.conditions?.find(({ type }) => type === 'Ready')
     assert.equal(ready?.status, 'False')
-    assert.match(ready.message ?? '', /s3:\/\/models\/nothing: there is neither an object of this key nor any below it/)
+    assert.match(
+      ready.message ?? '',
+      /s3:\/\/models\/nothing: there is neither an object with this key nor one below it/,
+    )
   })
 })

@@ -1,4 +1,4 @@
-/** The built-in runtime `sklearn` as it is: real MLServer, a real model that our agent fetches, real probes. */
+/** The built-in runtime `sklearn` with a real MLServer, a real model that our agent fetches, and real probes. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -16,12 +16,13 @@ import { Event, Namespace, Pod, Secret } from '../../src/kube/resources.ts'
 import { sklearn } from '../../src/plan/serving/runtimes/sklearn.ts'
 import { buildImage } from '../../testenv/image.ts'
 import { type S3Server, startS3 } from '../../testenv/s3.ts'
-import { installApi } from '../api.ts'
-import { modelDeployment } from '../model-deployment.ts'
-import { nodeCluster } from '../node-cluster.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
-import { conditionOf } from '../serving-stage.ts'
-import { until } from '../until.ts'
+import { installApi } from '../cluster/api.ts'
+import { createNamespace, RESTRICTED } from '../cluster/namespaces.ts'
+import { modelDeployment } from '../builders/model-deployment.ts'
+import { nodeCluster } from '../cluster/node-cluster.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator/operator-process.ts'
+import { conditionOf } from '../fixtures/serving.ts'
+import { until } from '../timing/until.ts'
 
 const MINUTES = 5 * 60_000
 const BUCKET = 'models'
@@ -37,7 +38,7 @@ const CONFIG = {
 /** How long the model takes to load. */
 const LOADING_SECONDS = 5
 
-/** A pickle by hand, which is trained when it is unpickled: y = 2 x + 1. */
+/** A hand-written pickle that trains the model when it is unpickled: y = 2 x + 1. */
 const TRAINED = "__import__('sklearn.linear_model').linear_model.LinearRegression().fit([[0], [1]], [1, 3])"
 const PICKLE = `cbuiltins\neval\n(V(__import__('time').sleep(${LOADING_SECONDS}), ${TRAINED})[1]\ntR.`
 
@@ -46,10 +47,8 @@ let operator: OperatorProcess
 let directory: string
 let s3: S3Server
 
-async function stage(t: TestContext) {
-  const namespace = `test-${randomBytes(4).toString('hex')}`
-  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
-  await client.create(Namespace, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } })
+async function setUp(t: TestContext) {
+  const namespace = await createNamespace(client, `test-${randomBytes(4).toString('hex')}`, RESTRICTED)
   t.after(() => client.delete(Namespace, { name: namespace }))
   const metadata = { namespace, name: 's3' }
   await client.create(Secret, { apiVersion: 'v1', kind: 'Secret', metadata, stringData: { ...s3.env } })
@@ -80,7 +79,7 @@ async function serverOf(namespace: string) {
   return { address: pod.status?.podIP ?? '', server }
 }
 
-/** Through the Service, as clients go. */
+/** Sends a request through the Service, as clients do. */
 async function predict(namespace: string, data: readonly number[]): Promise<number[] | undefined> {
   const path = `/api/v1/namespaces/${namespace}/services/${MODEL}-service:8080/proxy/v2/models/${MODEL}/infer`
   const inputs = [{ name: 'x', shape: [data.length, 1], datatype: 'FP64', data }]
@@ -115,8 +114,8 @@ describe('scikit-learn on MLServer', { concurrency: true }, () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  test('a model is ready when it is loaded, and answers through its Service', async (t) => {
-    const { namespace, deploy, becomes } = await stage(t)
+  test('a model is ready once it is loaded, and responds through its Service', async (t) => {
+    const { namespace, deploy, becomes } = await setUp(t)
     await deploy(`s3://${BUCKET}/line/model.joblib`)
     const model = await becomes('ready', (now) => conditionOf(now, 'Ready').status === 'True')
 
@@ -131,17 +130,17 @@ describe('scikit-learn on MLServer', { concurrency: true }, () => {
     assert.match(await metrics.text(), /model_infer_request_success_total\{model="line"/)
   })
 
-  test('a model that cannot be loaded is never ready, and the status leads to why', async (t) => {
-    const { namespace, deploy, becomes } = await stage(t)
+  test('a model that cannot be loaded is never ready, and the status tells how to find out why', async (t) => {
+    const { namespace, deploy, becomes } = await setUp(t)
     await deploy(`s3://${BUCKET}/broken/model.joblib`)
     const model = await becomes('failed', ({ status }) => status?.phase === 'Failed')
     const ready = conditionOf(model, 'Ready')
     assert.deepEqual([ready.status, ready.reason], ['False', 'CrashLoopBackOff'])
-    assert.match(ready.message ?? '', /v1.*the server ended with exit code .* see kubectl logs -n test-\S+ line-/)
+    assert.match(ready.message ?? '', /v1.*the server terminated with exit code .* see kubectl logs -n test-\S+ line-/)
     t.diagnostic(ready.message ?? '')
-    const events = await until('an event ModelFailed', async () => {
+    const events = await until('an event CrashLoopBackOff', async () => {
       const reasons = (await client.list(Event, { namespace })).items.map(({ reason }) => reason)
-      return reasons.includes('ModelFailed') && reasons
+      return reasons.includes('CrashLoopBackOff') && reasons
     })
     assert.ok(!events.includes('ModelReady'), events.join(' '))
   })

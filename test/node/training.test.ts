@@ -1,4 +1,4 @@
-/** The life of training jobs on a real kubelet: images under the names the manifests use, workers that really meet. */
+/** Training jobs on a real kubelet, with workers that connect to each other. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -12,12 +12,12 @@ import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
 import { NODE_NAME } from '../../testenv/node.ts'
-import { installApi, manifestsIn } from '../api.ts'
-import { type NodeCluster, nodeCluster } from '../node-cluster.ts'
-import { type OperatorProcess, startOperatorProcess } from '../operator-process.ts'
-import { loadTrainers, TRAINER } from '../trainer.ts'
-import { attemptOf, type SpecInput, trainingJob } from '../training-job.ts'
-import { until } from '../until.ts'
+import { installApi, manifestsIn } from '../cluster/api.ts'
+import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
+import { type OperatorProcess, startOperatorProcess } from '../operator/operator-process.ts'
+import { loadTrainers, TRAINER } from '../images/trainer.ts'
+import { attemptOf, type SpecInput, trainingJob } from '../builders/training-job.ts'
+import { until } from '../timing/until.ts'
 
 const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
 const CONFIG = {
@@ -33,7 +33,7 @@ let directory: string
 async function advertiseGpus(count: number): Promise<void> {
   const patch = JSON.stringify({ status: { capacity: { 'nvidia.com/gpu': String(count) } } })
   await cluster.kubectl('patch', 'node', NODE_NAME, '--subresource=status', '--type=merge', '-p', patch)
-  await until('the node to offer them', async () => {
+  await until('the node to advertise them', async () => {
     const path = '-o=jsonpath={.status.allocatable.nvidia\\.com/gpu}'
     return (await cluster.kubectl('get', 'node', NODE_NAME, path)) === String(count)
   })
@@ -45,8 +45,8 @@ async function restricted(name: string): Promise<void> {
   await cluster.kubectl('wait', '-n', name, '--for=create', 'serviceaccount/default', '--timeout=60s')
 }
 
-/** A job in a namespace of its own that enforces Pod Security `restricted`. Its workers wait for `finish`. */
-async function stage(t: TestContext) {
+/** Helpers for a job in a namespace with Pod Security `restricted`. Its workers wait for `finish`. */
+async function setUp(t: TestContext) {
   const namespace = `test-${randomBytes(4).toString('hex')}`
   await restricted(namespace)
   const key = { namespace, name: 'bert' }
@@ -54,26 +54,35 @@ async function stage(t: TestContext) {
     await client.delete(trainingJobs, key)
     await client.delete(Namespace, { name: namespace })
   })
-  const pods = async (): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items
-  const met = (attempt: number) =>
-    until(
-      `the ranks of attempt ${attempt} to meet`,
-      async () => {
-        const master = (await pods()).find(({ metadata }) => metadata.name === 'bert-workers-0')
-        if (!master || attemptOf(master) !== attempt || master.status?.phase !== 'Running') return false
-        return (await client.logs({ namespace, name: 'bert-workers-0' })).includes('all 2 ranks are here')
-      },
-      MINUTES,
-    )
+  const base = { image: TRAINER, command: ['python', 'wait'], resources: SMALL }
   return {
     namespace,
     key,
+    ...queries(key),
+    create: (spec: SpecInput = {}) => client.create(trainingJobs, trainingJob(namespace, 'bert', { ...base, ...spec })),
+    change: (spec: SpecInput) => client.patch(trainingJobs, key, { spec }),
+    finish: () =>
+      until('the master to be signalled', async () => {
+        await cluster.kubectl('exec', '-n', namespace, 'bert-workers-0', '--', 'touch', '/tmp/go')
+        return true
+      }),
+  }
+}
+
+function queries(key: { readonly namespace: string; readonly name: string }) {
+  const { namespace } = key
+  const pods = async (): Promise<readonly Pod[]> => (await client.list(Pod, { namespace })).items
+  return {
     pods,
-    met,
-    create: (spec: SpecInput = {}) =>
-      client.create(
-        trainingJobs,
-        trainingJob(namespace, 'bert', { image: TRAINER, command: ['python', 'wait'], resources: SMALL, ...spec }),
+    connected: (attempt: number) =>
+      until(
+        `the ranks of attempt ${attempt} to connect`,
+        async () => {
+          const master = (await pods()).find(({ metadata }) => metadata.name === 'bert-workers-0')
+          if (!master || attemptOf(master) !== attempt || master.status?.phase !== 'Running') return false
+          return (await client.logs({ namespace, name: 'bert-workers-0' })).includes('all 2 ranks are here')
+        },
+        MINUTES,
       ),
     reaches: (state: string) =>
       until(
@@ -85,11 +94,6 @@ async function stage(t: TestContext) {
         },
         MINUTES,
       ),
-    finish: () =>
-      until('the master to be told', async () => {
-        await cluster.kubectl('exec', '-n', namespace, 'bert-workers-0', '--', 'touch', '/tmp/go')
-        return true
-      }),
   }
 }
 
@@ -112,12 +116,12 @@ describe('training on a real kubelet', () => {
     await rm(directory, { recursive: true })
   })
 
-  test('killing one worker restarts the gang, once', async (t) => {
-    const { create, met, finish, reaches, namespace } = await stage(t)
+  test('restarts the gang once after a worker was killed', async (t) => {
+    const { create, connected, finish, reaches, namespace } = await setUp(t)
     await create()
-    await met(1)
+    await connected(1)
     await cluster.kubectl('exec', '-n', namespace, 'bert-workers-1', '--', 'sh', '-c', 'kill 1')
-    await met(2)
+    await connected(2)
     await finish()
     const { status } = await reaches('Completed')
     assert.equal(status?.attempts, 2)
@@ -127,19 +131,19 @@ describe('training on a real kubelet', () => {
     assert.match(status?.lastFailure?.log ?? '', /rank 1 of 2/)
   })
 
-  test('a preempted worker costs no retry, and what the gang waits for is named', async (t) => {
-    const { create, met, finish, reaches, namespace, key } = await stage(t)
+  test('does not count a preempted worker, and reports what the gang waits for', async (t) => {
+    const { create, connected, finish, reaches, namespace, key } = await setUp(t)
     await create({ backoffLimit: 0, gpusPerWorker: 2 })
-    await met(1)
+    await connected(1)
     await client.create(priorityClasses, urgent)
     t.after(() => client.delete(priorityClasses, { name: urgent.metadata.name }))
-    await client.create(Pod, intruder(namespace))
+    await client.create(Pod, urgentPod(namespace))
     await until('the gang to wait for GPUs', async () => {
       const { status } = await client.get(trainingJobs, key)
       return status?.attempts === 2 && status.reason?.startsWith('InsufficientGPU')
     })
-    await client.delete(Pod, { namespace, name: 'intruder' })
-    await met(2)
+    await client.delete(Pod, { namespace, name: 'urgent' })
+    await connected(2)
     await finish()
     const { status } = await reaches('Completed')
     assert.equal(status?.attempts, 2)
@@ -147,22 +151,22 @@ describe('training on a real kubelet', () => {
     assert.equal(status?.lastFailure?.reason, 'Preempted')
   })
 
-  test('suspended it frees the node, resumed it finishes', async (t) => {
-    const { create, change, met, finish, reaches, pods } = await suspendable(t)
+  test('frees the node while suspended, and completes after it is resumed', async (t) => {
+    const { create, change, connected, finish, reaches, pods } = await setUp(t)
     await create({ gpusPerWorker: 2 })
-    await met(1)
+    await connected(1)
     await change({ suspend: true })
     await reaches('Suspended')
     assert.deepEqual(await pods(), [])
     await change({ suspend: false })
-    await met(2)
+    await connected(2)
     await finish()
     await reaches('Completed')
   })
 
-  test('the manifests run to their end', async (t) => {
+  test('runs the acceptance manifests to completion', async (t) => {
     const jobs = (await manifestsIn('test/acceptance')).flatMap(({ objects }) => objects).filter(isTrainingJob)
-    for (const job of jobs) await runs(t, job)
+    for (const job of jobs) await assertCompletes(t, job)
   })
 })
 
@@ -181,8 +185,8 @@ const urgent = {
   value: 1_000,
 }
 
-/** Wants a GPU more than any worker does. */
-function intruder(namespace: string): Pod {
+/** A pod with a higher priority that requests a GPU. */
+function urgentPod(namespace: string): Pod {
   const securityContext = {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ['ALL'] },
@@ -197,18 +201,13 @@ function intruder(namespace: string): Pod {
     securityContext,
   }
   const spec = { priorityClassName: urgent.metadata.name, terminationGracePeriodSeconds: 0, containers: [container] }
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'intruder' }, spec }
-}
-
-async function suspendable(t: TestContext) {
-  const life = await stage(t)
-  return { ...life, change: (spec: SpecInput) => client.patch(trainingJobs, life.key, { spec }) }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'urgent' }, spec }
 }
 
 const isTrainingJob = ({ kind }: KubeObject): boolean => kind === 'TrainingJob'
 
-/** As it stands in the file, but for its CPU and memory, which a small machine does not have. */
-async function runs(t: TestContext, manifest: KubeObject): Promise<void> {
+/** Runs a manifest unchanged, except for CPU and memory, which a small machine does not have. */
+async function assertCompletes(t: TestContext, manifest: KubeObject): Promise<void> {
   const { spec, ...rest } = manifest as TrainingJob
   const { namespace = 'default', name } = rest.metadata
   const [group = '', version = ''] = rest.apiVersion.split('/')

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 
 import type { Kubectl } from '../../testenv/kubectl.ts'
-import { restrictedNamespace } from '../node-cluster.ts'
-import { loadToolbox, toolboxContainer, toolboxPod } from '../toolbox.ts'
-import { until } from '../until.ts'
+import { restrictedNamespace } from '../cluster/node-cluster.ts'
+import { loadToolbox, toolboxContainer, toolboxPod } from '../images/toolbox.ts'
+import { until } from '../timing/until.ts'
 
 const WEB = 'httpd -f -p 8080 -h /www'
 
@@ -80,7 +80,7 @@ describe('a node runs workloads', () => {
     assert.equal(await succeeded(kubectl, 'client'), 'hello\n')
   })
 
-  test('an Indexed Job completes, each pod knowing its index', async (t) => {
+  test('an Indexed Job completes, and each pod has its index', async (t) => {
     const kubectl = await restrictedNamespace(t)
     const job = {
       apiVersion: 'batch/v1',
@@ -128,7 +128,7 @@ describe('a node runs workloads', () => {
     await kubectl('wait', '--for=delete', `pv/${volume}`, '--timeout=60s')
   })
 
-  test('one GPU goes to one pod; the second waits and the scheduler says why', async (t) => {
+  test('one GPU goes to one pod; the second is pending with a reason', async (t) => {
     const kubectl = await restrictedNamespace(t)
     const gpuPod = (name: string): object =>
       toolboxPod(name, 'sleep infinity', { container: { resources: { limits: { 'nvidia.com/gpu': '1' } } } })
@@ -159,7 +159,7 @@ describe('a node runs workloads', () => {
     await assert.rejects(kubectl('exec', 'box', '--', 'ls', '/nowhere'), /No such file/)
   })
 
-  test('a pod calls the API with the token of its own ServiceAccount, and may do just what it was given', async (t) => {
+  test('a pod calls the API with the permissions of its ServiceAccount only', async (t) => {
     const kubectl = await restrictedNamespace(t)
     await kubectl('create', 'role', 'reader', '--verb=get,list', '--resource=configmaps')
     const namespace = (await kubectl('get', 'role', 'reader', '-o=jsonpath={.metadata.namespace}')).trim()

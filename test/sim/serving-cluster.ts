@@ -1,23 +1,25 @@
 /**
- * A cluster with one model, small enough to be played through thousands of times. It carries plans out in the order and with
- * the guarantees of the runtime's commit, may die after any write, and moves Deployments, autoscalers, routers and
- * gateways as their controllers would, each with whatever delay. Every write is put before the oracles.
+ * A simulated cluster with one ModelDeployment. Plays the controllers of Deployments, autoscalers, routers and gateways, each
+ * with any delay.
  */
 import { withDefaults } from '../../src/api/defaults.ts'
 import { sameJson } from '../../src/api/json.ts'
 import { type ModelDeployment, type ModelDeploymentSpec, modelDeploymentV1 } from '../../src/api/modeldeployment.v1.ts'
-import { ROUTE_ANNOTATION, type RouteEntry, type RouterReport } from '../../src/api/router-report.ts'
+import type { ModelServer } from '../../src/api/modelserver.v1.ts'
+import { ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Deployment, HorizontalPodAutoscaler, Job, Pod, Service } from '../../src/kube/resources.ts'
-import type { Plan } from '../../src/plan/plan.ts'
-import { defaultServingConfig } from '../../src/plan/serving/config.ts'
-import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
-import type { Offers, ServingObserved } from '../../src/plan/serving/observed.ts'
-import type { PlannedServingStatus } from '../../src/plan/serving/status.ts'
-import type { HTTPRoute } from '../../src/plan/traffic/kinds.ts'
+import type { Deployment, HorizontalPodAutoscaler, Job, Service } from '../../src/kube/resources.ts'
+import type { Plan } from '../../src/kube/plan.ts'
+import { VERSION_LABEL } from '../../src/plan/model-names.ts'
+import { defaultServingConfig, type PlannedServingStatus, type ServingObserved } from '../../src/plan/serving/index.ts'
+import { kindName, type ProviderKind, type ProviderRegistry, providers } from '../../src/plan/traffic/index.ts'
+import type { HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
+import { applied, isRescaled, textOf, withReplicas } from './server-side-apply.ts'
+import { endpointsOf } from './endpoints.ts'
+import { follow, newRouterPod, reportOf, type RouterPod } from './router-pod.ts'
+import { SimulatedCluster } from './simulated-cluster.ts'
 
 export const MODEL_UID = 'uid-of-model'
-const START = Date.parse('2026-01-01T00:00:00Z')
 
 /** As the API server returns it. */
 export function modelDeployment(spec: object = {}, name = 'iris'): ModelDeployment {
@@ -37,18 +39,10 @@ export const version = (name: string, weight: number, more: object = {}) => ({
   ...more,
 })
 
-/** What really is behind a Deployment, whatever has been reported of it. */
+/** The actual pods of a Deployment, whatever its status reports. */
 interface Workload {
   pods: number
   ready: number
-}
-
-export interface RouterPod {
-  pod: Pod
-  /** What its HAProxy really does. */
-  effect: readonly RouteEntry[]
-  /** It does not answer for now. */
-  mute: boolean
 }
 
 export type Write =
@@ -58,26 +52,40 @@ export type Write =
   | { readonly verb: 'status'; readonly before: ModelDeployment['status'] }
 
 export type Planner = (observed: ServingObserved) => Plan<PlannedServingStatus>
+/** Names of the providers whose kinds the cluster serves. */
+export type Offers = readonly string[]
 export type AfterWrite = (cluster: ServingCluster, write: Write) => void
 
-export class ServingCluster {
+export interface ClusterOptions {
+  readonly spec?: object
+  readonly offers?: Offers
+  readonly registry?: ProviderRegistry
+}
+
+export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write> {
   model: ModelDeployment
-  now = START
   offers: Offers
-  writes = 0
+  /** The ModelServer that `spec.runtime` names. */
+  server: ModelServer | undefined
   readonly objects = new Map<string, KubeObject>()
   readonly workloads = new Map<string, Workload>()
   routers: RouterPod[] = []
-  readonly events: string[] = []
   readonly #intents = new Map<string, KubeObject>()
-  readonly #said = new Map<string, string>()
+  readonly #texts = new Map<string, string>()
   readonly #plan: Planner
   readonly #afterWrite: AfterWrite
+  readonly #providers: ProviderRegistry
   #uids = 0
 
-  constructor(plan: Planner, afterWrite: AfterWrite, { spec = {}, offers = { istio: false, gateway: false } } = {}) {
+  constructor(
+    plan: Planner,
+    afterWrite: AfterWrite,
+    { spec = {}, offers = [], registry = providers }: ClusterOptions = {},
+  ) {
+    super()
     this.model = modelDeployment(spec)
     this.offers = offers
+    this.#providers = registry
     this.#plan = plan
     this.#afterWrite = afterWrite
   }
@@ -105,16 +113,19 @@ export class ServingCluster {
   }
 
   get observed(): ServingObserved {
-    const { model, now, offers, deployments } = this
+    const { model, now, deployments, server } = this
+    const served = this.#kinds((name) => this.offers.includes(name))
     const router = deployments.find(({ metadata }) => metadata.name.endsWith('-router'))
     const routerPods = this.routers.map(({ pod }) => pod)
     const answering = this.routers.filter(({ mute }) => !mute)
     return {
       model,
       now,
-      offers,
+      servedKinds: new Set(served.map(({ resource }) => kindName(resource))),
+      ...(server && { server }),
       deployments,
       services: this.of('Service'),
+      endpoints: endpointsOf(this),
       autoscalers: this.of('HorizontalPodAutoscaler'),
       budgets: this.of('PodDisruptionBudget'),
       configMaps: this.of('ConfigMap'),
@@ -122,43 +133,52 @@ export class ServingCluster {
       jobs: this.of('Job'),
       pods: routerPods,
       traffic: {
-        routes: this.of('VirtualService', 'DestinationRule', 'HTTPRoute'),
-        ...(router && { router }),
-        routerPods,
+        routes: this.of(...served.map(({ resource }) => resource.kind)),
+        proxies: router ? [{ deployment: router, pods: routerPods }] : [],
         reports: new Map(answering.map(({ pod, effect }) => [pod.metadata.uid ?? '', reportOf(effect)])),
       },
+      leftovers: [],
       config: defaultServingConfig,
     }
   }
 
-  /** One pass of the operator; with `survives`, only so many of its writes, as if it had died then. */
-  pass(survives = Infinity): Plan<PlannedServingStatus> {
-    const plan = this.#plan(this.observed)
-    const last = this.writes + survives
-    const write = (what: Write, act: () => void): boolean => {
-      if (this.writes >= last) return false
-      act()
-      this.writes += 1
-      this.#afterWrite(this, what)
-      return true
-    }
-    for (const object of plan.prune) write({ verb: 'delete', object }, () => this.#delete(object))
-    for (const object of plan.apply) this.#apply(object, write)
-    for (const { object, annotations } of plan.annotate ?? []) this.#annotate(object, annotations, write)
-    const { status } = this.model
-    if (plan.status && !sameJson(unstamped(status), plan.status)) {
-      const isWritten = write({ verb: 'status', before: status }, () => this.#writeStatus(plan.status))
-      if (isWritten) this.events.push(...plan.events.map(({ reason }) => reason))
-    }
-    return plan
+  /** Kinds of the matching providers. */
+  #kinds(isMatching: (name: string) => boolean): readonly ProviderKind[] {
+    return this.#providers.all.filter(({ name }) => isMatching(name)).flatMap(({ kinds }) => kinds)
   }
 
-  #writeStatus(status: PlannedServingStatus | undefined): void {
-    const conditions = status?.conditions?.map((verdict) => ({
-      ...verdict,
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    }))
-    this.model = { ...this.model, status: { ...status, ...(conditions && { conditions }) } } as ModelDeployment
+  /** The cluster serves the kind of an object: one of no provider, or of a provider that it offers. */
+  isServed({ kind }: KubeObject): boolean {
+    const missing = this.#kinds((name) => !this.offers.includes(name))
+    return !missing.some(({ resource }) => resource.kind === kind)
+  }
+
+  override pass(survives?: number): Plan<PlannedServingStatus> {
+    return super.pass(survives) as Plan<PlannedServingStatus>
+  }
+
+  protected override plan(): Plan<PlannedServingStatus> {
+    return this.#plan(this.observed)
+  }
+
+  protected override afterWrite(write: Write): void {
+    this.#afterWrite(this, write)
+  }
+
+  protected override get stored(): ModelDeployment {
+    return this.model
+  }
+
+  protected override set stored(model: KubeObject) {
+    this.model = model as ModelDeployment
+  }
+
+  protected override get statusWrite(): Write {
+    return { verb: 'status', before: this.model.status }
+  }
+
+  protected override prune(object: KubeObject): void {
+    this.write({ verb: 'delete', object }, () => this.#delete(object))
   }
 
   #delete(object: KubeObject): void {
@@ -169,29 +189,25 @@ export class ServingCluster {
     if (key === `Deployment/${this.model.metadata.name}-router`) this.routers = []
   }
 
-  /** Server-side apply: what only we have said and no longer say is gone. */
-  #apply(intent: KubeObject, write: (what: Write, act: () => void) => boolean): void {
+  /** Server-side apply: a field that only the operator owned and no longer sets is gone. */
+  protected override apply(intent: KubeObject): void {
     const key = keyOf(intent)
     const text = textOf(intent)
-    if (this.#said.get(key) === text && this.objects.has(key)) return
     const before = this.objects.get(key)
+    if (this.#texts.get(key) === text && before && !isRescaled(intent, before)) return
     const object = applied(intent, before, this.#intents.get(key), `uid-${(this.#uids += 1)}`)
-    write({ verb: 'apply', object, ...(before && { before }) }, () => {
+    this.write({ verb: 'apply', object, ...(before && { before }) }, () => {
       this.objects.set(key, object)
       this.#intents.set(key, intent)
-      this.#said.set(key, text)
+      this.#texts.set(key, text)
     })
   }
 
-  #annotate(
-    object: KubeObject,
-    annotations: Readonly<Record<string, string>>,
-    write: (what: Write, act: () => void) => boolean,
-  ): void {
+  protected override annotate(object: KubeObject, annotations: Readonly<Record<string, string>>): void {
     const router = this.routers.find(({ pod }) => pod.metadata.uid === object.metadata.uid)
     if (!router || router.pod.metadata.annotations?.[ROUTE_ANNOTATION] === annotations[ROUTE_ANNOTATION]) return
     const route = JSON.parse(annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
-    write({ verb: 'annotate', route }, () => {
+    this.write({ verb: 'annotate', route }, () => {
       router.pod = { ...router.pod, metadata: { ...router.pod.metadata, annotations } }
     })
   }
@@ -214,6 +230,17 @@ export class ServingCluster {
     for (const deployment of this.deployments) this.#controlDeployment(deployment)
   }
 
+  /** Autoscalers find another number of pods, as far as they may. */
+  scale(chosen: number): void {
+    for (const { spec } of this.of<HorizontalPodAutoscaler>('HorizontalPodAutoscaler')) {
+      const { minReplicas = 1, maxReplicas = 1, scaleTargetRef } = spec ?? {}
+      const key = `Deployment/${scaleTargetRef?.name ?? ''}`
+      const target: Deployment | undefined = this.objects.get(key)
+      const replicas = Math.min(maxReplicas, Math.max(minReplicas, chosen))
+      if (target && target.spec?.replicas !== replicas) this.objects.set(key, withReplicas(target, replicas))
+    }
+  }
+
   #autoscale({ spec }: HorizontalPodAutoscaler): void {
     const { minReplicas = 1, maxReplicas = 1, scaleTargetRef } = spec ?? {}
     const key = `Deployment/${scaleTargetRef?.name ?? ''}`
@@ -229,16 +256,10 @@ export class ServingCluster {
     const workload = this.workloads.get(key) ?? { pods: 0, ready: 0 }
     this.workloads.set(key, { pods: replicas, ready: Math.min(workload.ready, replicas) })
     if (!deployment.metadata.name.endsWith('-router')) return
-    while (this.routers.length < replicas) this.routers.push(this.#newRouter())
+    while (this.routers.length < replicas) this.routers.push(newRouterPod(`router-${(this.#uids += 1)}`, MODEL_UID))
   }
 
-  #newRouter(): RouterPod {
-    const uid = `router-${(this.#uids += 1)}`
-    const labels = { [MODEL_UID_LABEL]: MODEL_UID, [ROLE_LABEL]: 'router' }
-    return { pod: { apiVersion: 'v1', kind: 'Pod', metadata: { name: uid, uid, labels } }, effect: [], mute: false }
-  }
-
-  /** Its pods as they really are become known. */
+  /** The status of its Deployment is updated. */
   report(name: string): void {
     const deployment = this.servers.get(name)
     const workload = deployment && this.workloads.get(keyOf(deployment))
@@ -252,23 +273,25 @@ export class ServingCluster {
     this.objects.set(keyOf(deployment), { ...deployment, status } as Deployment)
   }
 
-  /** How many pods of a version can really answer. */
+  /** How many pods of a version can actually answer. */
   change(name: string, ready: (workload: Workload) => number): void {
     const deployment = this.servers.get(name)
     const workload = deployment && this.workloads.get(keyOf(deployment))
     if (workload) workload.ready = Math.max(0, Math.min(workload.pods, ready(workload)))
   }
 
-  /** The agent has seen its annotation, or begins with what the ConfigMap says. */
+  /** The agent follows its annotation, or the initial route of the ConfigMap. */
   steer(router: RouterPod): void {
     const initial = this.objects.get(`ConfigMap/${this.model.metadata.name}-router`) as
       | { readonly data?: Readonly<Record<string, string>> }
       | undefined
-    const route = router.pod.metadata.annotations?.[ROUTE_ANNOTATION] ?? initial?.data?.['route.json']
-    if (route === undefined) return
-    router.effect = JSON.parse(route) as RouteEntry[]
-    const status = { conditions: [{ type: 'Ready', status: 'True' }] }
-    router.pod = { ...router.pod, status }
+    follow(router, initial?.data?.['route.json'])
+  }
+
+  /** All router pods are lost at once, with their node; others start. */
+  loseRouters(): void {
+    this.routers = []
+    this.control()
   }
 
   /** A router pod is lost; the Deployment makes another. */
@@ -277,7 +300,7 @@ export class ServingCluster {
     this.control()
   }
 
-  /** Gateways take up what is stored. */
+  /** Gateways accept the stored routes. */
   accept(): void {
     for (const route of this.of<HTTPRoute>('HTTPRoute')) {
       const conditions = ['Accepted', 'ResolvedRefs'].map((type) => ({
@@ -291,7 +314,22 @@ export class ServingCluster {
     }
   }
 
-  /** Validations end. */
+  /** CRDs come or go. With a CRD go its objects. */
+  offer(offers: Offers): void {
+    this.offers = offers
+    const gone = this.#kinds((name) => !offers.includes(name))
+    for (const object of this.of(...gone.map(({ resource }) => resource.kind))) this.#delete(object)
+  }
+
+  /** For a moment the API server denies all optional kinds, although their objects are still there. */
+  denyOffers(act: () => void): void {
+    const { offers } = this
+    this.offers = []
+    act()
+    this.offers = offers
+  }
+
+  /** Validation Jobs finish. */
   judge(verdict: 'Complete' | 'Failed'): void {
     for (const job of this.of<Job>('Job')) {
       if (job.status?.conditions) continue
@@ -301,56 +339,4 @@ export class ServingCluster {
   }
 }
 
-/** Equal for equal intents. Most of a Deployment is its template, of which only the image ever changes here. */
-function textOf(intent: KubeObject): string {
-  if (intent.kind !== 'Deployment') return JSON.stringify(intent)
-  const { metadata, spec } = intent as Deployment
-  const { template, ...rest } = spec ?? {}
-  return JSON.stringify([metadata.annotations, rest, template?.spec?.containers[0]?.image])
-}
-
 export const keyOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`
-
-function reportOf(effect: readonly RouteEntry[]): RouterReport {
-  const none = { requests: 0, errors: 0, latencyMsSum: 0 }
-  return { startedAt: 0, versions: effect.map(({ version: name, weight }) => ({ version: name, weight, ...none })) }
-}
-
-function unstamped(status: ModelDeployment['status']): unknown {
-  if (!status?.conditions) return status
-  return { ...status, conditions: status.conditions.map(({ lastTransitionTime: _stamped, ...verdict }) => verdict) }
-}
-
-const AUTOSCALED = 'autoscaled'
-
-function withReplicas(deployment: Deployment, replicas: number): Deployment {
-  const { metadata, spec } = deployment
-  const generation = (metadata.generation ?? 0) + 1
-  const moved: object = { ...deployment, metadata: { ...metadata, generation }, spec: { ...spec, replicas } }
-  return withAnnotation(moved as Deployment)
-}
-
-function applied(
-  intent: KubeObject,
-  before: KubeObject | undefined,
-  said: KubeObject | undefined,
-  uid: string,
-): KubeObject {
-  const generation = (before?.metadata.generation ?? 0) + 1
-  const metadata = { ...intent.metadata, uid: before?.metadata.uid ?? uid, generation }
-  const object: object = { ...before, ...intent, metadata }
-  return intent.kind === 'Deployment' ? numbered(object as Deployment, before, said) : (object as KubeObject)
-}
-
-/** The number of pods is whose it is: ours if we say it, the autoscaler's once it has said one, else one by default. */
-function numbered(intent: Deployment, before?: Deployment, said?: Deployment): Deployment {
-  if (intent.spec?.replicas !== undefined || !before) return intent
-  const isOurs = before.metadata.annotations?.[AUTOSCALED] === undefined && said?.spec?.replicas !== undefined
-  const object: object = { ...intent, spec: { ...intent.spec, replicas: isOurs ? 1 : (before.spec?.replicas ?? 1) } }
-  return isOurs ? (object as Deployment) : withAnnotation(object as Deployment)
-}
-
-function withAnnotation(deployment: Deployment): Deployment {
-  const { metadata } = deployment
-  return { ...deployment, metadata: { ...metadata, annotations: { ...metadata.annotations, [AUTOSCALED]: 'yes' } } }
-}

@@ -1,6 +1,6 @@
-/** Plays a share of the histories in a thread of its own: `workerData` says which seeds. Answers with the writes judged. */
+/** Plays the histories of the seeds in `workerData` in a thread. Answers with the number of checked writes. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { planServing } from '../../src/plan/serving/plan.ts'
+import { planServing } from '../../src/plan/serving/index.ts'
 import { play } from './serving-history.ts'
 
 export interface Seeds {
@@ -13,7 +13,7 @@ const { first, last, step } = workerData as Seeds
 let writes = 0
 for (let seed = first; seed <= last; seed += step) {
   try {
-    writes += play(seed, planServing).writes
+    writes += play(seed, (observed) => planServing(observed)).writes
   } catch (error) {
     throw new Error(`seed ${seed}: ${String(error)}`, { cause: error })
   }

@@ -1,38 +1,9 @@
-/** Random histories of a model: users change their minds, pods start and die, news is late, and the operator dies. */
+/** Random histories of a model: users edit the spec, pods start and die, status is stale, and the operator crashes. */
 import assert from 'node:assert/strict'
+import { Dice } from '../random/dice.ts'
 import type { Planner } from './serving-cluster.ts'
 import { ServingCluster, version } from './serving-cluster.ts'
 import { ServingOracles } from './serving-oracles.ts'
-
-/** Numbers that look random and are the same for the same seed (mulberry32). */
-export class Dice {
-  #state: number
-
-  constructor(seed: number) {
-    this.#state = seed
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit)
-  }
-
-  of<T>(values: readonly T[]): T {
-    const value = values[this.below(values.length)]
-    assert.ok(value !== undefined)
-    return value
-  }
-
-  is(share: number): boolean {
-    return this.next() < share
-  }
-}
 
 const VERSIONS = ['v1', 'v2', 'v3', 'v4']
 const PROVIDERS = ['auto', 'auto', 'auto', 'istio', 'gateway', 'router', 'router', 'replicas'] as const
@@ -63,6 +34,8 @@ export function someSpec(dice: Dice): object {
   }
 }
 
+const someOffers = (dice: Dice): string[] => ['istio', 'gateway'].filter(() => dice.is(0.3))
+
 type Move = (cluster: ServingCluster, dice: Dice) => void
 
 const someServer = (cluster: ServingCluster, dice: Dice): string => dice.of([...VERSIONS, ...cluster.servers.keys()])
@@ -85,8 +58,14 @@ const moves: readonly Move[] = [
   (cluster, dice) => {
     for (const router of cluster.routers) router.mute = dice.is(0.3)
   },
+  (cluster) => cluster.loseRouters(),
+  loseAtSwitch,
+  removeWhileRoutersLag,
+  (cluster, dice) => cluster.scale(dice.of([1, 2, 3, 4, 5])),
   (cluster) => cluster.accept(),
   (cluster, dice) => cluster.judge(dice.is(0.7) ? 'Complete' : 'Failed'),
+  (cluster, dice) => cluster.offer(someOffers(dice)),
+  deniedOffers,
   (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
   (cluster, dice) => (cluster.now += dice.of([1, 4, 10, 31]) * 1000),
   (cluster, dice) => calm(cluster, dice.below(8)),
@@ -95,7 +74,7 @@ const moves: readonly Move[] = [
   loseWanted,
 ]
 
-/** Time passes and only the operator works: everybody else is late. */
+/** Time passes and only the operator works. */
 function workAlone(cluster: ServingCluster): void {
   for (let pass = 0; pass < 3; pass += 1) {
     cluster.pass()
@@ -103,7 +82,37 @@ function workAlone(cluster: ServingCluster): void {
   }
 }
 
-/** All pods of what the spec wants die, and that is known at once. */
+/** All routers are lost just when the switch to them is on record. */
+function loseAtSwitch(cluster: ServingCluster): void {
+  cluster.edit({ traffic: { ...cluster.model.spec.traffic, provider: 'router' } })
+  for (let pass = 0; pass < 10; pass += 1) {
+    const { provider, previous, since } = cluster.model.status?.traffic ?? {}
+    if (provider === 'router' && previous !== undefined && since === undefined) {
+      cluster.loseRouters()
+      cluster.pass()
+      return
+    }
+    calm(cluster, 1)
+  }
+}
+
+/** A version leaves the spec while the routers still follow the route from before. */
+function removeWhileRoutersLag(cluster: ServingCluster): void {
+  const traffic = { ...cluster.model.spec.traffic, provider: 'router' }
+  cluster.edit({ traffic, versions: [version('v1', 50), version('v2', 50)] })
+  calm(cluster, 10)
+  cluster.edit({ versions: [version('v1', 100)] })
+  workAlone(cluster)
+}
+
+/** The API server answers 404 for every optional kind, for as long as some passes take. */
+function deniedOffers(cluster: ServingCluster, dice: Dice): void {
+  cluster.denyOffers(() => {
+    for (let pass = dice.below(4); pass > 0; pass -= 1) cluster.pass()
+  })
+}
+
+/** All pods of the spec's versions die, and their status is updated at once. */
 function loseWanted(cluster: ServingCluster): void {
   for (const { name } of cluster.model.spec.versions) {
     cluster.change(name, () => 0)
@@ -125,11 +134,11 @@ function steerAll(cluster: ServingCluster): void {
   for (const router of cluster.routers) cluster.steer(router)
 }
 
-/** For a while everything goes well and time passes; answers whether there was nothing left to write in the end. */
+/** For some passes everything works and time passes. Returns whether nothing was left to write in the end. */
 export function calm(cluster: ServingCluster, passes: number): boolean {
   let quiet = 0
   for (let pass = 0; pass < passes; pass += 1) {
-    const before = cluster.writes
+    const before = cluster.writes.length
     cluster.control()
     for (const name of cluster.servers.keys()) cluster.change(name, ({ pods }) => pods)
     reportAll(cluster)
@@ -138,7 +147,7 @@ export function calm(cluster: ServingCluster, passes: number): boolean {
     cluster.accept()
     cluster.judge('Complete')
     const { requeueAfterMs } = cluster.pass()
-    quiet = cluster.writes === before ? quiet + 1 : 0
+    quiet = cluster.writes.length === before ? quiet + 1 : 0
     if (quiet >= 2 && !isWaiting(cluster)) return true
     cluster.now += requeueAfterMs ?? 1000
   }
@@ -162,7 +171,7 @@ export interface Played {
 export function play(seed: number, plan: Planner, length = 10): Played {
   const dice = new Dice(seed)
   const oracles = new ServingOracles()
-  const offers = { istio: dice.is(0.3), gateway: dice.is(0.3) }
+  const offers = someOffers(dice)
   const cluster = new ServingCluster(plan, (now, write) => oracles.check(now, write), { spec: someSpec(dice), offers })
   if (dice.is(0.4)) calm(cluster, 10)
   for (let step = 0; step < length; step += 1) {
@@ -170,29 +179,29 @@ export function play(seed: number, plan: Planner, length = 10): Played {
     dice.of(moves)(cluster, dice)
     oracles.look(cluster)
   }
-  // What failed its validation stays so until somebody changes it.
+  // A failed validation stays failed until the spec changes.
   cluster.edit({ validation: undefined })
   assert.ok(calm(cluster, PATIENCE), `G6: no rest: ${JSON.stringify(cluster.model.status)}`)
   atRest(cluster)
-  return { writes: cluster.writes, cluster }
+  return { writes: cluster.writes.length, cluster }
 }
 
-/** Everything is as the spec says, and nothing is left of anything else. */
+/** The observed state matches the spec, and nothing else is left. */
 function atRest(cluster: ServingCluster): void {
   const { spec, status } = cluster.model
   const wanted = spec.versions.map(({ name }) => name).toSorted()
   assert.deepEqual([...cluster.servers.keys()].toSorted(), wanted, 'G5: the versions of the spec, and no other')
   assert.equal(status?.phase, 'Running', `G5: ${JSON.stringify(status)}`)
-  assert.equal(status.traffic?.previous, undefined, 'G5: one way of traffic')
+  assert.equal(status.traffic?.previous, undefined, 'G5: one provider')
   const isSplit = status.traffic?.provider === 'replicas'
-  const told = new Map(status.activeVersions?.map(({ name, weight = 0 }) => [name, weight]))
+  const reported = new Map(status.activeVersions?.map(({ name, weight = 0 }) => [name, weight]))
   for (const { name, weight } of spec.versions) {
-    if (!isSplit) assert.equal(told.get(name), weight, `G5: ${name} gets its weight`)
-    if (isSplit) assert.equal((told.get(name) ?? 0) > 0, weight > 0, `G5: ${name} gets some`)
+    if (!isSplit) assert.equal(reported.get(name), weight, `G5: ${name} gets its weight`)
+    if (isSplit) assert.equal((reported.get(name) ?? 0) > 0, weight > 0, `G5: ${name} gets some`)
   }
   const isRouted = status.traffic?.provider === 'router'
   assert.equal(cluster.objects.has('Deployment/iris-router'), isRouted, 'G5: a router where it is used, and only there')
-  const ways = cluster.of('VirtualService', 'HTTPRoute').map(({ kind }) => kind)
+  const kinds = [...new Set(cluster.of('VirtualService', 'HTTPRoute').map(({ kind }) => kind))]
   const expected = { istio: ['VirtualService'], gateway: ['HTTPRoute'] }[status.traffic?.provider as string] ?? []
-  assert.deepEqual(ways, expected, 'G5: routes of one way only')
+  assert.deepEqual(kinds, expected, 'G5: routes of one provider only')
 }

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { operatorConfig } from '../../src/operator-config.ts'
-import { defaultServingConfig } from '../../src/plan/serving/config.ts'
-import { defaultTrainingConfig } from '../../src/plan/training/config.ts'
+import { defaultServingConfig } from '../../src/plan/serving/index.ts'
+import { defaultTrainingConfig } from '../../src/plan/training/index.ts'
 
-test('the documented file is the default configuration, setting by setting', async () => {
+test('the documented configuration equals the defaults', async () => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
   const [, file = ''] = /```yaml\n([^`]*)```/.exec(page) ?? []
   const defaults = { training: defaultTrainingConfig, serving: defaultServingConfig }

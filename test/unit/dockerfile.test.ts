@@ -1,4 +1,4 @@
-/** No Docker here, so the two ways to make the operator's image are held together by what they say. */
+/** The Dockerfile and images/operator.ts describe the same image. Compared as text, because tests run without Docker. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,29 +10,29 @@ const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
 const image = operatorImage()
 
 /** The arguments of an instruction of the last stage. */
-function said(instruction: string): string | undefined {
+function argumentsOf(instruction: string): string | undefined {
   return new RegExp(`^${instruction} (.+)$`, 'm').exec(last)?.[1]
 }
 
-test('the Dockerfile starts the same program, as the same user, in the same place', () => {
-  assert.deepEqual(JSON.parse(said('ENTRYPOINT') ?? ''), image.entrypoint)
-  assert.deepEqual(JSON.parse(said('CMD') ?? ''), image.command)
-  assert.equal(said('USER'), image.user)
-  assert.equal(said('WORKDIR'), image.workingDirectory)
+test('the Dockerfile has the same entrypoint, command, user and working directory', () => {
+  assert.deepEqual(JSON.parse(argumentsOf('ENTRYPOINT') ?? ''), image.entrypoint)
+  assert.deepEqual(JSON.parse(argumentsOf('CMD') ?? ''), image.command)
+  assert.equal(argumentsOf('USER'), image.user)
+  assert.equal(argumentsOf('WORKDIR'), image.workingDirectory)
   assert.equal(
-    said('ENV'),
+    argumentsOf('ENV'),
     Object.entries(image.env ?? {})
       .map(([name, value]) => `${name}=${value}`)
       .join(' '),
   )
 })
 
-test('the Dockerfile brings the same libraries', () => {
+test('the Dockerfile installs the same libraries', () => {
   const [, packages = ''] = /apt-get download (.+?) \\/.exec(dockerfile) ?? []
   assert.deepEqual(packages.split(' '), image.libraries)
 })
 
-test('the image holds what runs: no tests, no packages for building, nothing outside of /app but Node', () => {
+test('the image has no tests, no development packages, and nothing outside of /app but Node', () => {
   const paths = Object.keys(image.files ?? {})
   assert.ok(paths.includes('/app/src/main.ts'))
   assert.ok(paths.includes('/app/node_modules/undici/index.js'))

@@ -1,4 +1,4 @@
-/** An editor with our schemas accepts what the server accepts, and points at what the server would drop. */
+/** The editor schemas accept what the API server accepts, and reject unknown fields, which the server would drop. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,14 +6,14 @@ import { Compile } from 'typebox/schema'
 import { editorSchemas } from '../../scripts/editor-schemas.ts'
 import { kinds } from '../../src/api/kinds.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import { manifestsIn } from '../api.ts'
+import { manifestsIn } from '../cluster/api.ts'
 import {
   completeAlphaTrainingJob,
   completeMlopsModelDeployment,
   completeModelDeployment,
   completeModelServer,
   completeTrainingJob,
-} from '../manifests.ts'
+} from '../builders/manifests.ts'
 
 const schemas = new Map(editorSchemas(kinds).map(({ name, schema }) => [name, Compile(schema as object)]))
 
@@ -29,10 +29,10 @@ const complete = [
   completeMlopsModelDeployment,
 ].map(({ manifest }) => manifest)
 
-/** What the cluster itself brings, such as quotas, has schemas elsewhere. */
+/** Kubernetes' own kinds, such as quotas, have schemas elsewhere. */
 const isOurs = ({ apiVersion }: KubeObject): boolean => /^(ml\.example\.com|mlops\.sathvik\.dev)\//.test(apiVersion)
 
-test('complete manifests, examples and the manifests of the seeds pass', async () => {
+test('accept complete manifests, examples and the acceptance manifests', async () => {
   const files = [...(await manifestsIn('test/acceptance')), ...(await manifestsIn('examples'))]
   const objects = [...complete, ...files.flatMap((file) => file.objects)].filter(isOurs)
   for (const object of objects) {
@@ -41,7 +41,7 @@ test('complete manifests, examples and the manifests of the seeds pass', async (
   }
 })
 
-test('a field that does not exist is pointed at, except among hyperparameters', () => {
+test('reject unknown fields, except for hyperparameters', () => {
   for (const object of complete) {
     const odd = { ...object, spec: { ...object.spec, tyop: 1 } }
     assert.equal(schemaFor(object)?.Check(odd), false)

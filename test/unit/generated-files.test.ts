@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generatedFiles, staleFiles } from '../../scripts/generate.ts'
 
-test('the committed definitions, reference and editor schemas are up to date', async () => {
+test('the committed CRDs, roles, reference and editor schemas are up to date', async () => {
   assert.deepEqual(await staleFiles(generatedFiles()), [], 'run `make generate`')
 })
 
-test('a file that differs, one that is missing and one too many are stale', async () => {
+test('reports changed, missing and extra files as stale', async () => {
   const files = new Map(generatedFiles())
   files.set('config/crd/modelservers.ml.example.com.yaml', 'else')
   files.set('config/crd/missing.yaml', '')

@@ -7,16 +7,20 @@ import { test, type TestContext } from 'node:test'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** Lints a house with one planted file, by the project's own rules. */
+/** Lints one planted file with the project's own rules. */
 function lintPlanted(t: TestContext, path: string, source: string): { clean: boolean; output: string } {
-  const house = mkdtempSync(join(tmpdir(), 'house-'))
-  t.after(() => rmSync(house, { recursive: true }))
-  for (const file of ['oxlint.config.ts', 'tsconfig.json', 'package.json']) cpSync(join(ROOT, file), join(house, file))
-  symlinkSync(join(ROOT, 'node_modules'), join(house, 'node_modules'))
-  const target = join(house, path)
+  const directory = mkdtempSync(join(tmpdir(), 'lint-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  for (const file of ['oxlint.config.ts', 'tsconfig.json', 'package.json'])
+    cpSync(join(ROOT, file), join(directory, file))
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  const target = join(directory, path)
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, source)
-  const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), [path], { cwd: house, encoding: 'utf8' })
+  const { status, stdout } = spawnSync(join(ROOT, 'node_modules/.bin/oxlint'), [path], {
+    cwd: directory,
+    encoding: 'utf8',
+  })
   return { clean: status === 0, output: stdout }
 }
 
@@ -38,8 +42,48 @@ const planted = [
     source: "import type { Cache } from '../runtime/cache.ts'\nexport type C = Cache\n",
     says: 'src/kube may import only',
   },
+  {
+    path: 'src/reconcile/planted.ts',
+    source: "export * from '../plan/training/names.ts'\n",
+    says: 'import src/plan/training/index.ts',
+  },
+  {
+    path: 'src/plan/serving/planted.ts',
+    source: "export * from '../training/steps/run.ts'\n",
+    says: 'import src/plan/training/index.ts',
+  },
+  {
+    path: 'src/planted.ts',
+    source: "export * from './plan/training/config.ts'\n",
+    says: 'import src/plan/training/index.ts',
+  },
+  {
+    path: 'scripts/bench/planted.ts',
+    source: "export * from '../../src/plan/training/names.ts'\n",
+    says: 'import src/plan/training/index.ts',
+  },
   { path: 'src/api/planted.ts', source: "export * from '../main.ts'\n", says: 'src/api may import only' },
   { path: 'src/api/planted.ts', source: "export * from '../../testenv/cluster.ts'\n", says: 'src/api may import only' },
+  {
+    path: 'src/reconcile/planted.ts',
+    source: "export * from '../plan/serving/steps/routing.ts'\n",
+    says: 'import src/plan/serving/index.ts',
+  },
+  {
+    path: 'src/plan/serving/steps/planted.ts',
+    source: "export * from '../../traffic/contract.ts'\n",
+    says: 'import src/plan/traffic/index.ts',
+  },
+  {
+    path: 'src/planted.ts',
+    source: "export * from './plan/traffic/providers/providers.ts'\n",
+    says: 'import src/plan/traffic/index.ts',
+  },
+  {
+    path: 'scripts/planted.ts',
+    source: "export * from '../src/plan/serving/config.ts'\n",
+    says: 'import src/plan/serving/index.ts',
+  },
   {
     path: 'src/kube/planted.ts',
     source: 'async function work(): Promise<void> {}\nwork()\n',
@@ -54,13 +98,22 @@ const planted = [
 ]
 
 for (const { path, source, says } of planted) {
-  test(`lint refuses ${JSON.stringify(source.split('\n')[0])} in ${path}`, (t) => {
+  test(`rejects ${JSON.stringify(source.split('\n')[0])} in ${path}`, (t) => {
     const { clean, output } = lintPlanted(t, path, source)
     assert.equal(clean, false)
     assert.ok(output.includes(says), output)
   })
 }
 
-test('lint lets imports go down', (t) => {
-  assert.deepEqual(lintPlanted(t, 'src/runtime/planted.ts', "export * from '../kube/object.ts'\n").clean, true)
-})
+for (const [path, source] of [
+  ['src/runtime/planted.ts', "export * from '../kube/object.ts'\n"],
+  ['src/reconcile/planted.ts', "export * from '../plan/training/index.ts'\n"],
+  ['src/reconcile/planted.ts', "export * from '../plan/serving/index.ts'\n"],
+  ['src/reconcile/planted.test.ts', "export * from '../plan/training/names.ts'\n"],
+  ['src/plan/training/steps/planted.ts', "export * from '../names.ts'\n"],
+  ['src/plan/serving/steps/planted.ts', "export * from '../../traffic/index.ts'\n"],
+] as const) {
+  test(`accepts ${JSON.stringify(source.trim())} in ${path}`, (t) => {
+    assert.deepEqual(lintPlanted(t, path, source).clean, true)
+  })
+}

@@ -6,7 +6,7 @@ import { kinds } from '../../src/api/kinds.ts'
 const page = referencePage(kinds)
 const rows = page.split('\n').filter((line) => line.startsWith('| `'))
 
-test('every field has a type, a meaning and an example', () => {
+test('has a type, a description and an example for every field', () => {
   assert.ok(rows.length > 200, `${rows.length} rows`)
   const lacking = rows.filter((row) => {
     const [, , type, , , meaning, example] = row.split(/(?<!\\)\|/).map((cell) => cell.trim())
@@ -15,7 +15,7 @@ test('every field has a type, a meaning and an example', () => {
   assert.deepEqual(lacking, [])
 })
 
-test('a link leads to every kind', () => {
+test('has a link to every kind', () => {
   const anchors = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor)
   const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
     title
@@ -26,7 +26,7 @@ test('a link leads to every kind', () => {
   assert.deepEqual(anchors, headings)
 })
 
-test('nothing in it is taken for HTML', () => {
+test('contains no unescaped HTML', () => {
   const prose = page.replaceAll(/`[^`]*`/g, '').replaceAll(/<!--.*?-->/gs, '')
   assert.doesNotMatch(prose, /<\w/)
 })

@@ -1,17 +1,17 @@
-/** The judges of serving judged: each oracle of the crash test is shown the crime it is there for. */
+/** Each serving oracle of the crash tests is given a history that violates it. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTE_ANNOTATION } from '../../src/api/router-report.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
-import { routersOf } from '../crash/serving-lab.ts'
-import { servingOracles } from '../crash/serving-oracles.ts'
-import type { Sighting, World } from '../crash/witness.ts'
+import { routersOf } from '../crash/harness/serving-harness.ts'
+import { servingOracles } from '../crash/oracles/serving-oracles.ts'
+import type { ObservedChange, ClusterView } from '../crash/oracles/oracle.ts'
 
-let moment = 100
-let places = 0
+let resourceVersion = 100
+let namespaces = 0
 
-interface Look {
+interface ObjectOptions {
   readonly namespace?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
@@ -19,15 +19,15 @@ interface Look {
   readonly orphan?: boolean
 }
 
-function object(kind: string, name: string, { orphan, labels, ...look }: Look, more: object = {}): KubeObject {
+function object(kind: string, name: string, { orphan, labels, ...rest }: ObjectOptions, more: object = {}): KubeObject {
   const owner = { apiVersion: 'v1', kind: 'Owner', name: 'm', uid: 'm', controller: true }
   const metadata = {
     name,
     uid: name,
-    resourceVersion: String(moment++),
+    resourceVersion: String(resourceVersion++),
     labels: { [MODEL_UID_LABEL]: 'm', ...labels },
     ...(orphan ? {} : { ownerReferences: [owner] }),
-    ...look,
+    ...rest,
   }
   return { apiVersion: 'v1', kind, metadata, ...more }
 }
@@ -68,10 +68,10 @@ function virtualService(weights: Weights): KubeObject {
 const destinationRule = (...subsets: readonly string[]): KubeObject =>
   object('DestinationRule', 'm-dr', {}, { spec: { host: 'm', subsets: subsets.map((name) => ({ name, labels: {} })) } })
 
-/** In its `generation`, of which the Gateway has taken up `taken`. */
-function httpRoute(weights: Weights, generation = 1, taken = generation): KubeObject {
+/** A route of this `generation`. The Gateway has accepted generation `accepted`. */
+function httpRoute(weights: Weights, generation = 1, accepted = generation): KubeObject {
   const backendRefs = Object.entries(weights).map(([version, weight]) => ({ name: `m-${version}`, weight }))
-  const parents = [{ parentRef: { name: 'public' }, conditions: [{ type: 'Accepted', observedGeneration: taken }] }]
+  const parents = [{ parentRef: { name: 'public' }, conditions: [{ type: 'Accepted', observedGeneration: accepted }] }]
   const { metadata, ...rest } = object('HTTPRoute', 'route', { generation })
   return {
     ...rest,
@@ -85,32 +85,32 @@ function httpRoute(weights: Weights, generation = 1, taken = generation): KubeOb
 const running = (...names: readonly string[]) =>
   names.flatMap((name) => [server(name), service(name), deployment(name)].map((one) => ['created', one] as const))
 
-const model = (status: object, generation = 1): KubeObject => {
+const model = (status: object, generation = 1, spec: object = {}): KubeObject => {
   const { metadata, ...rest } = object('ModelDeployment', 'm', { generation })
-  return { ...rest, metadata: { ...metadata, labels: {} }, status } as KubeObject
+  return { ...rest, metadata: { ...metadata, labels: {} }, spec, status } as KubeObject
 }
 
-/** Shows the oracles a history, and gives the names of those who object. */
-function verdicts(...history: readonly (readonly [Sighting['type'], KubeObject])[]): string[] {
+/** Passes a history to the oracles. Returns the names of those that are violated. */
+function violated(...history: readonly (readonly [ObservedChange['type'], KubeObject])[]): string[] {
   const objects = new Map<string, KubeObject>()
   const list = <T extends KubeObject>({ kind }: Resource<T>): readonly T[] =>
     [...objects.values()].filter((one) => one.kind === kind) as T[]
-  const world: World = { all: () => [...objects.values()], list }
+  const cluster: ClusterView = { all: () => [...objects.values()], list }
   const oracles = servingOracles()
   const found: string[] = []
-  for (const [type, seen] of history) {
-    const { uid = '' } = seen.metadata
+  for (const [type, current] of history) {
+    const { uid = '' } = current.metadata
     const previous = objects.get(uid)
     if (type === 'deleted') objects.delete(uid)
-    else objects.set(uid, seen)
-    for (const { name, see } of oracles)
-      if (see?.({ type, object: seen, ...(previous && { previous }) }, world) !== undefined) found.push(name)
+    else objects.set(uid, current)
+    for (const { name, onChange } of oracles)
+      if (onChange?.({ type, object: current, ...(previous && { previous }) }, cluster) !== undefined) found.push(name)
   }
-  for (const { name, atRest } of oracles) found.push(...(atRest?.(world) ?? []).map(() => name))
+  for (const { name, atRest } of oracles) found.push(...(atRest?.(cluster) ?? []).map(() => name))
   return found
 }
 
-test('an ordinary life offends nobody', () => {
+test('accepts a correct history', () => {
   const history = [
     ['created', model({})],
     ...running('v1'),
@@ -129,15 +129,15 @@ test('an ordinary life offends nobody', () => {
     ['deleted', virtualService({ v2: 100 })],
     ['deleted', destinationRule('v2')],
   ] as const
-  assert.deepEqual(verdicts(...history), [])
+  assert.deepEqual(violated(...history), [])
 })
 
-test('S1: a route that does not sum to 100, or has a weight outside of it', () => {
-  assert.deepEqual(verdicts(...running('v1'), ['created', router({ v1: 90 })]), ['S1'])
-  assert.deepEqual(verdicts(...running('v1', 'v2'), ['created', router({ v1: 110, v2: -10 })]), ['S1'])
+test('S1: a route that does not sum to 100, or has a weight outside 0 to 100', () => {
+  assert.deepEqual(violated(...running('v1'), ['created', router({ v1: 90 })]), ['S1'])
+  assert.deepEqual(violated(...running('v1', 'v2'), ['created', router({ v1: 110, v2: -10 })]), ['S1'])
   const ruled = [...running('v1'), ['created', destinationRule('v1')]] as const
-  assert.deepEqual(verdicts(...ruled, ['created', virtualService({ v1: 90 })]), ['S1'])
-  assert.deepEqual(verdicts(...running('v1'), ['created', httpRoute({ v1: 1 })]), ['S1'])
+  assert.deepEqual(violated(...ruled, ['created', virtualService({ v1: 90 })]), ['S1'])
+  assert.deepEqual(violated(...running('v1'), ['created', httpRoute({ v1: 1 })]), ['S1'])
 })
 
 test('S2: weight for a version that is not ready', () => {
@@ -145,115 +145,140 @@ test('S2: weight for a version that is not ready', () => {
   for (const index of all().keys()) {
     const found = [service('v1'), destinationRule('v1')].map((one) => ['created', one] as const)
     const route = (): readonly ['created', KubeObject] => ['created', all()[index] as KubeObject]
-    assert.deepEqual(verdicts(...found, ['created', server('v1', false)], route()), ['S2'])
-    assert.deepEqual(verdicts(...found, route()), ['S2'])
-    assert.deepEqual(verdicts(...found, ['created', server('v1')], route()), [])
+    assert.deepEqual(violated(...found, ['created', server('v1', false)], route()), ['S2'])
+    assert.deepEqual(violated(...found, route()), ['S2'])
+    assert.deepEqual(violated(...found, ['created', server('v1')], route()), [])
   }
 })
 
-test('S2: weight for a version that has no Service, or that no subset tells apart', () => {
-  assert.deepEqual(verdicts(['created', server('v1')], ['created', httpRoute({ v1: 100 })]), ['S2'])
+test('S2: weight for a version without a Service or a subset', () => {
+  assert.deepEqual(violated(['created', server('v1')], ['created', httpRoute({ v1: 100 })]), ['S2'])
   const ruled = [...running('v1', 'v2'), ['created', destinationRule('v1')]] as const
-  assert.deepEqual(verdicts(...ruled, ['created', virtualService({ v1: 50, v2: 50 })]), ['S2'])
+  assert.deepEqual(violated(...ruled, ['created', virtualService({ v1: 50, v2: 50 })]), ['S2'])
 })
 
-test('S2: what happened first counts, not what was seen first', () => {
+test('S2: the order of the store counts, not the order of observation', () => {
   const found = ['created', service('v1')] as const
   const [early, ready, late] = [httpRoute({ v1: 100 }), server('v1'), httpRoute({ v1: 100 })]
-  assert.deepEqual(verdicts(found, ['created', late], ['created', ready]), [])
-  assert.deepEqual(verdicts(found, ['created', ready], ['created', early]), ['S2'])
+  assert.deepEqual(violated(found, ['created', late], ['created', ready]), [])
+  assert.deepEqual(violated(found, ['created', ready], ['created', early]), ['S2'])
 })
 
-test('S4: a version that goes while a router leads to it', async () => {
-  const namespace = `place-${places++}`
-  const alive = [
+test('S4: a version that is removed while a router routes to it', async () => {
+  const namespace = `namespace-${namespaces++}`
+  const existing = [
     ['created', model({})],
     ...running('v1', 'v2'),
     ['created', deployment('v1', 1, namespace)],
     ['created', deployment('v2', 1, namespace)],
   ] as const
   const routing = router({ v1: 50, v2: 50 }, namespace)
-  const ends = (): (readonly [Sighting['type'], KubeObject])[] => [
+  const ends = (): (readonly [ObservedChange['type'], KubeObject])[] => [
     ['deleted', deployment('v1', 1, namespace)],
     ['changed', deployment('v1', 1, namespace, 0)],
   ]
   await routersOf(namespace).read([routing])
-  for (const end of ends()) assert.deepEqual(verdicts(...alive, ['created', routing], end), ['S4'])
+  for (const end of ends()) assert.deepEqual(violated(...existing, ['created', routing], end), ['S4'])
   for (const end of ends())
     assert.deepEqual(
-      verdicts(...alive, ['created', routing], ['deleted', model({})], end),
+      violated(...existing, ['created', routing], ['deleted', model({})], end),
       ['S4'],
-      'the model went later',
+      'the model was deleted afterwards',
     )
   await routersOf(namespace).read([router({ v1: 0, v2: 100 }, namespace)])
-  for (const end of ends()) assert.deepEqual(verdicts(...alive, ['created', routing], end), [])
+  for (const end of ends()) assert.deepEqual(violated(...existing, ['created', routing], end), [])
 })
 
-test('S4: a version that goes while a VirtualService or an HTTPRoute leads to it', () => {
-  const alive = [['created', model({})], ...running('v1', 'v2'), ['created', destinationRule('v1', 'v2')]] as const
-  const ends: readonly (() => readonly [Sighting['type'], KubeObject])[] = [
+test('S4: a version that is removed while a VirtualService or an HTTPRoute routes to it', () => {
+  const existing = [['created', model({})], ...running('v1', 'v2'), ['created', destinationRule('v1', 'v2')]] as const
+  const ends: readonly (() => readonly [ObservedChange['type'], KubeObject])[] = [
     () => ['deleted', deployment('v1')],
     () => ['deleted', service('v1')],
     () => ['changed', deployment('v1', 1, 'nowhere', 0)],
   ]
   const both = { v1: 50, v2: 50 }
   for (const end of ends) {
-    assert.deepEqual(verdicts(...alive, ['created', virtualService(both)], end()), ['S4'])
-    assert.deepEqual(verdicts(...alive, ['created', httpRoute(both)], end()), ['S4'])
+    assert.deepEqual(violated(...existing, ['created', virtualService(both)], end()), ['S4'])
+    assert.deepEqual(violated(...existing, ['created', httpRoute(both)], end()), ['S4'])
     const left = ['changed', httpRoute({ v2: 100 }, 2, 1)] as const
-    assert.deepEqual(verdicts(...alive, ['created', httpRoute(both)], left, end()), ['S4'], 'not taken up yet')
-    const gone = ['deleted', model({})] as const
-    assert.deepEqual(verdicts(...alive, ['created', virtualService(both)], gone, end()), [])
+    assert.deepEqual(violated(...existing, ['created', httpRoute(both)], left, end()), ['S4'], 'not accepted yet')
+    const deleted = ['deleted', model({})] as const
+    assert.deepEqual(violated(...existing, ['created', virtualService(both)], deleted, end()), [])
   }
 })
 
-test('S4: a subset that goes while a VirtualService leads to it', () => {
-  const alive = [['created', model({})], ...running('v1', 'v2'), ['created', destinationRule('v1', 'v2')]] as const
-  const led = ['created', virtualService({ v1: 50, v2: 50 })] as const
-  assert.deepEqual(verdicts(...alive, led, ['changed', destinationRule('v2')]), ['S4'])
-  assert.deepEqual(verdicts(...alive, led, ['deleted', destinationRule('v1', 'v2')]), ['S4'])
+test('S4: a subset that is removed while a VirtualService routes to it', () => {
+  const existing = [['created', model({})], ...running('v1', 'v2'), ['created', destinationRule('v1', 'v2')]] as const
+  const routed = ['created', virtualService({ v1: 50, v2: 50 })] as const
+  assert.deepEqual(violated(...existing, routed, ['changed', destinationRule('v2')]), ['S4'])
+  assert.deepEqual(violated(...existing, routed, ['deleted', destinationRule('v1', 'v2')]), ['S4'])
 })
 
-test('S4: what divides the traffic goes while the model is led by it', () => {
-  const ways = {
+test('S4: objects of a provider that are deleted while it is in effect', () => {
+  const children = {
     istio: [virtualService({ v1: 100 }), destinationRule('v1')],
     gateway: [httpRoute({ v1: 100 })],
     router: [object('Deployment', 'm-router', {})],
   }
-  for (const [provider, objects] of Object.entries(ways))
-    for (const [led, found] of [
+  for (const [provider, objects] of Object.entries(children))
+    for (const [inEffect, found] of [
       [provider, ['S4']],
       ['replicas', []],
     ] as const)
       for (const { metadata, ...rest } of objects) {
-        const alive = ['created', model({ traffic: { provider: led } })] as const
-        const last = { ...rest, metadata: { ...metadata, resourceVersion: String(moment++) } }
-        assert.deepEqual(verdicts(alive, ['deleted', last]), found)
+        const existing = ['created', model({ traffic: { provider: inEffect } })] as const
+        const last = { ...rest, metadata: { ...metadata, resourceVersion: String(resourceVersion++) } }
+        assert.deepEqual(violated(existing, ['deleted', last]), found)
       }
 })
 
-test('S5: the last ready version is removed from a model that lives on', () => {
-  const alive = [
+test('S5: the last ready version is removed while the model exists', () => {
+  const existing = [
     ['created', model({})],
     ['created', deployment('v1')],
     ['created', deployment('v2', 0)],
   ] as const
-  assert.deepEqual(verdicts(...alive, ['deleted', deployment('v1')]), ['S5'])
-  assert.deepEqual(verdicts(...alive, ['deleted', model({})], ['deleted', deployment('v1')]), [])
+  assert.deepEqual(violated(...existing, ['deleted', deployment('v1')]), ['S5'])
+  assert.deepEqual(violated(...existing, ['deleted', model({})], ['deleted', deployment('v1')]), [])
 })
 
-test('G2: something of ours that nobody controls', () => {
-  assert.deepEqual(verdicts(['created', object('Service', 's', { orphan: true })]), ['G2'])
+const IMAGE = 'iris:1'
+
+/** A Deployment of a version, or its validation Job, with this image. */
+function withImage(kind: 'Deployment' | 'Job', image: string, status: object = {}): KubeObject {
+  const role = kind === 'Job' ? { [ROLE_LABEL]: 'validation' } : {}
+  const spec = { template: { spec: { containers: [{ name: 'main', image, env: [] }] } } }
+  return object(kind, `${kind}-v1-${image}`, { labels: { [VERSION_LABEL]: 'v1', ...role } }, { spec, status })
+}
+
+const ended = (type: string) => ({ conditions: [{ type, status: 'True' }] })
+
+test('S7: a version runs what has not passed its validation', () => {
+  const validated = ['created', model({}, 1, { validation: { script: 'validate.py' } })] as const
+  const passed = ['changed', withImage('Job', IMAGE, ended('Complete'))] as const
+  const later = () => ['created', withImage('Deployment', IMAGE)] as const
+  assert.deepEqual(violated(validated, passed, later()), [])
+  assert.deepEqual(violated(validated, later()), ['S7'])
+  assert.deepEqual(violated(validated, ['created', withImage('Job', IMAGE)], later()), ['S7'], 'still running')
+  assert.deepEqual(violated(validated, ['changed', withImage('Job', IMAGE, ended('Failed'))], later()), ['S7'])
+  const other = ['created', withImage('Deployment', 'iris:2')] as const
+  assert.deepEqual(violated(validated, passed, other), ['S7'], 'another image')
+  assert.deepEqual(violated(['created', model({})], later()), [], 'no validation is asked for')
 })
 
-test('G3: a generation that is not there yet, or was there before; weights that are no whole; Ready without a pod', () => {
-  assert.deepEqual(verdicts(['created', model({ observedGeneration: 2 })]), ['G3'])
+test('G2: a child without a controller', () => {
+  assert.deepEqual(violated(['created', object('Service', 's', { orphan: true })]), ['G2'])
+})
+
+test('G3: an observedGeneration ahead or decreasing, weights that do not sum to 100, Ready without a pod', () => {
+  assert.deepEqual(violated(['created', model({ observedGeneration: 2 })]), ['G3'])
   const back = [
     ['created', model({ observedGeneration: 2 }, 2)],
     ['changed', model({ observedGeneration: 1 }, 2)],
   ] as const
-  assert.deepEqual(verdicts(...back), ['G3'])
-  assert.deepEqual(verdicts(['created', model({ activeVersions: [{ name: 'v1', weight: 90 }] })]), ['G3'])
+  assert.deepEqual(violated(...back), ['G3'])
+  assert.deepEqual(violated(['created', model({ activeVersions: [{ name: 'v1', weight: 90 }] })]), ['G3'])
   const conditions = [{ type: 'Ready', status: 'True' }]
-  assert.deepEqual(verdicts(['created', model({ conditions, activeVersions: [{ name: 'v1', weight: 100 }] })]), ['G3'])
+  const ready = model({ conditions, activeVersions: [{ name: 'v1', weight: 100 }] })
+  assert.deepEqual(violated(['created', ready]), ['G3', 'G3'], 'neither a pod nor an endpoint')
 })

@@ -2,7 +2,7 @@ import { installSystemPackages } from '../../../testenv/requirements.ts'
 import { localCluster, removeLocalCluster, startLocalCluster } from '../local-cluster.ts'
 import type { Stage } from '../stage.ts'
 
-/** A real Kubernetes on this machine. One that was there and does not answer any more is replaced. */
+/** A real Kubernetes on this machine. Replaces one that does not respond any more. */
 export const cluster: Stage = {
   title: 'A Kubernetes on this machine: control plane, kubelet, containerd, DNS',
 

@@ -17,14 +17,14 @@ interface Bundle {
   readonly specs: readonly ImageSpec[]
 }
 
-/** Those made of the same large layer travel together. */
+/** Images that share a large layer are bundled. */
 const bundles = (): Bundle[] => [
   { title: 'operator', specs: [operatorImage()] },
   { title: 'router', specs: [haproxyImage()] },
   { title: 'trainer and model server, with PyTorch', specs: [trainerImage(), modelServerImage()] },
 ]
 
-/** Images from the files of the repository, into the cluster's own store: there is no registry. */
+/** Builds images from the repository and loads them into the cluster, without a registry. */
 export const images: Stage = {
   title: 'Images: operator, trainer, model server, router',
 
@@ -37,9 +37,9 @@ export const images: Stage = {
     for (const bundle of bundles().filter((one) => !isLoaded(demo, one))) {
       demo.signal.throwIfAborted()
       const names = bundle.specs.map(({ name }) => name).join(', ')
-      demo.terminal.live(`${names}: being made`)
+      demo.terminal.live(`${names}: building`)
       const archive = await buildImages(bundle.specs)
-      demo.terminal.live(`${names}: being loaded, ${(statSync(archive).size / 1e6).toFixed(0)} MB`)
+      demo.terminal.live(`${names}: loading, ${(statSync(archive).size / 1e6).toFixed(0)} MB`)
       await loadImage(binaries, runDirectory(demo), { name: names, archive })
       writeFileSync(noteOf(demo, bundle), archive)
       demo.terminal.line(`${bundle.title}: ready`)
@@ -53,7 +53,7 @@ function runDirectory({ settings }: Demo): string {
   return local.runDirectory
 }
 
-/** containerd keeps what it was given; the note says which build that was. */
+/** A file that records which build was loaded into containerd. */
 function noteOf(demo: Demo, { title }: Bundle): string {
   return join(runDirectory(demo), `loaded-${title.replaceAll(/[^a-z]+/gi, '-')}`)
 }

@@ -13,10 +13,10 @@ const NAME = 'ml-operator'
 const NAMESPACE = 'ml-operator-system'
 const BUILD = 'ml.example.com/demo-build'
 
-/** There is no registry, so the router's image is the one that was made here. */
+/** There is no registry, so the router uses the image that was built here. */
 const CONFIG = { serving: { routerImage: HAPROXY_IMAGE } }
 
-/** As a user installs it: with the chart, into a namespace that enforces Pod Security `restricted`. */
+/** Installs the chart, as users do, into a namespace that enforces Pod Security `restricted`. */
 export const operator: Stage = {
   title: 'The operator, installed with its Helm chart',
 
@@ -40,13 +40,13 @@ export const operator: Stage = {
     await runCommand([helm, 'upgrade', '--install', NAME, CHART, ...where, ...values])
     await demo.until('the operator to be ready', async () => isUp(await client.get(Deployment, key)))
     demo.terminal.line('two replicas are ready; one of them leads')
-    demo.seen.push('the operator runs under its own account, with the rights it needs and no others')
+    demo.seen.push('the operator runs with its own ServiceAccount and least-privilege roles')
   },
 }
 
 const key = { namespace: NAMESPACE, name: NAME }
 
-/** An image of the same name may have changed since: pods of another build are replaced. */
+/** Replaces pods of another build, because an image of the same name may have changed. */
 function build(): Record<string, string> {
   return { [BUILD]: basename(archiveOf([operatorImage()])) }
 }

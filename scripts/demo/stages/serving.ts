@@ -6,13 +6,13 @@ import { predict, testSet } from '../requests.ts'
 import type { Stage } from '../stage.ts'
 
 export const MODEL = 'spiral'
-const QUESTIONS = 30
+const REQUESTS = 30
 
-/** The model that was trained, served from where the training left it. */
+/** Serves the trained model from the volume of its checkpoints. */
 export const serving: Stage = {
   title: 'Serving: the trained model, from the volume of its checkpoints',
 
-  /** A later stage has changed the model; what it does includes what this one does. */
+  /** A later stage, which includes this one, has changed the model. */
   async isDone(demo) {
     const model = await modelOf(demo).catch(() => undefined)
     return model !== undefined && model.spec.versions.length > 1
@@ -30,9 +30,9 @@ export async function modelOf(demo: Demo): Promise<ModelDeployment> {
   return (await demo.client()).get(modelDeployments, { namespace: demo.namespace, name: MODEL })
 }
 
-/** Waits until the operator says that every version has the share that the spec gives it. */
+/** Waits until the status reports the weights of the spec. */
 export async function inEffect(demo: Demo): Promise<void> {
-  await demo.until('the model to serve as told', async () => {
+  await demo.until('the weights to be in effect', async () => {
     const { metadata, spec, status = {} } = await modelOf(demo)
     const { phase = 'Pending', message = '', activeVersions = [] } = status
     if (status.observedGeneration !== metadata.generation) return false
@@ -44,9 +44,9 @@ export async function inEffect(demo: Demo): Promise<void> {
 }
 
 async function ask(demo: Demo): Promise<void> {
-  const questions = testSet(QUESTIONS)
+  const points = testSet(REQUESTS)
   let right = 0
-  for (const [index, { point, arm }] of questions.entries()) {
+  for (const [index, { point, arm }] of points.entries()) {
     const answer = await demo.until('an answer of the model', () => predict(demo, [point]), 60_000)
     const [prediction] = answer.predictions
     if (prediction === arm) right++
@@ -55,6 +55,6 @@ async function ask(demo: Demo): Promise<void> {
     const at = point.map((value) => value.toFixed(2)).join(', ')
     demo.terminal.line(`POST /predict {"features": [${at}]} → arm ${prediction}, ${sure} % sure (${answer.version})`)
   }
-  demo.terminal.line(`${right} of ${QUESTIONS} answers are right`)
-  demo.seen.push(`the trained model answered ${QUESTIONS} requests, ${right} of them right`)
+  demo.terminal.line(`${right} of ${REQUESTS} answers are right`)
+  demo.seen.push(`the trained model answered ${REQUESTS} requests, ${right} of them right`)
 }

@@ -9,11 +9,11 @@ import { inEffect } from './serving.ts'
 
 const REQUESTS = 200
 
-/** A second version gets a tenth of the traffic, counted by who has answered. */
+/** Gives a second version a tenth of the traffic, and counts the responses of each version. */
 export const split: Stage = {
   title: 'A second version, with one request in ten',
 
-  /** Never: counting again is what there is to see. */
+  /** Never: the count is shown in every run. */
   isDone: async () => false,
 
   async run(demo) {

@@ -9,11 +9,11 @@ import { type TrainingLog, trainingLog } from '../training-log.ts'
 
 const NAME = 'spiral'
 const MASTER = `${NAME}-workers-0`
-const VICTIM = `${NAME}-workers-1`
+const KILLED = `${NAME}-workers-1`
 /** The share of the epochs after which a worker is killed. */
 const KILL_AFTER = 0.3
 
-/** Two workers train a model together; one of them is killed on the way. */
+/** Two workers train a model; one of them is killed meanwhile. */
 export const training: Stage = {
   title: 'Training: two workers, PyTorch, data-parallel',
 
@@ -26,11 +26,11 @@ export const training: Stage = {
     demo.terminal.line('kubectl apply -f examples/demo-training.yaml')
     await apply(demo, trainingJobs, await manifest(demo))
     const watch = new Watch(demo)
-    await demo.until('the training to end', () => watch.look(), 900_000)
+    await demo.until('the training to end', () => watch.update(), 900_000)
   },
 }
 
-/** Nobody has to watch it: then the epochs take as long as they take. */
+/** In fast mode, without pauses between epochs. */
 async function manifest(demo: Demo): Promise<TrainingJob> {
   const job = await example<TrainingJob>('demo-training', demo)
   const hyperparameters = { ...job.spec.hyperparameters, ...(demo.settings.fast && { secondsPerEpoch: 0 }) }
@@ -41,28 +41,28 @@ async function jobOf(demo: Demo): Promise<TrainingJob> {
   return (await demo.client()).get(trainingJobs, { namespace: demo.namespace, name: NAME })
 }
 
-/** What is shown while it goes on, and the one thing that is done to it. */
+/** Shows the progress of the training, and kills a worker once. */
 class Watch {
   readonly #demo: Demo
-  /** The latest that was ever seen: while workers start again, their log is empty. */
+  /** The latest observed epoch, because the log is empty while workers restart. */
   #latest: TrainingLog['latest']
-  #told = false
+  #hasReportedRecovery = false
 
   constructor(demo: Demo) {
     this.#demo = demo
   }
 
-  /** True when it is over. */
-  async look(): Promise<boolean> {
+  /** Returns true when the training has completed. */
+  async update(): Promise<boolean> {
     const { status = {} } = await jobOf(this.#demo)
     const { state = 'Pending', attempts = 1, reason } = status
     if (state === 'Failed') throw new Fatal(`the training has failed: ${status.lastFailure?.message ?? reason}`)
     const log = await this.#log()
     this.#latest = log.latest ?? this.#latest
-    if (attempts > 1) this.#tellRecovery(log)
+    if (attempts > 1) this.#reportRecovery(log)
     this.#demo.terminal.live(this.#line(state, reason))
     if (state === 'Running' && attempts === 1) await this.#killOnce()
-    return state === 'Completed' && this.#tellEnd()
+    return state === 'Completed' && this.#reportEnd()
   }
 
   async #log(): Promise<TrainingLog> {
@@ -82,22 +82,22 @@ class Watch {
     const { epoch = 0, epochs = 1 } = this.#latest ?? {}
     if (settings.fast || epoch / epochs < KILL_AFTER || epoch === epochs) return
     const client = await this.#demo.client()
-    const { metadata } = await client.get(Pod, { namespace, name: VICTIM })
+    const { metadata } = await client.get(Pod, { namespace, name: KILLED })
     if (metadata.deletionTimestamp !== undefined) return
-    await client.delete(Pod, { namespace, name: VICTIM }, { gracePeriodSeconds: 0 })
-    terminal.line(`after epoch ${epoch} a worker is killed: kubectl delete pod ${VICTIM} --now`)
+    await client.delete(Pod, { namespace, name: KILLED }, { gracePeriodSeconds: 0 })
+    terminal.line(`after epoch ${epoch} a worker is killed: kubectl delete pod ${KILLED} --now`)
   }
 
-  #tellEnd(): true {
+  #reportEnd(): true {
     this.#demo.seen.push(`two workers trained a model to an accuracy of ${percent(this.#latest?.accuracy ?? 0)}`)
     return true
   }
 
-  #tellRecovery({ resumedFrom: epoch }: TrainingLog): void {
-    if (this.#told || epoch === undefined) return
-    this.#told = true
-    this.#demo.terminal.line(`both workers are back, and go on from the checkpoint of epoch ${epoch}`)
-    this.#demo.seen.push(`a killed worker cost nothing: the job went on from the checkpoint of epoch ${epoch}`)
+  #reportRecovery({ resumedFrom: epoch }: TrainingLog): void {
+    if (this.#hasReportedRecovery || epoch === undefined) return
+    this.#hasReportedRecovery = true
+    this.#demo.terminal.line(`both workers are back and resume from the checkpoint of epoch ${epoch}`)
+    this.#demo.seen.push(`after a worker was killed, the job resumed from the checkpoint of epoch ${epoch}`)
   }
 }
 

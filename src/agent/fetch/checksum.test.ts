@@ -28,9 +28,10 @@ test('checksums of a file', async (t) => {
   assert.equal(blob, 'ce013625030ba8dba906f756967f9e9ca394464a', 'as `git hash-object` says')
 })
 
-test('what is asked for is a SHA-256', () => {
+test('the expected checksum is a SHA-256', () => {
   const hex = 'AB'.repeat(32)
   assert.deepEqual(parseExpected(`sha256:${hex}`), { algorithm: 'sha256', value: hex.toLowerCase() })
-  for (const text of ['', hex, 'md5:00', `sha256:${hex}00`]) assert.throws(() => parseExpected(text), /--checksum is/)
+  for (const text of ['', hex, 'md5:00', `sha256:${hex}00`])
+    assert.throws(() => parseExpected(text), /--checksum must be/)
   assert.equal(hexOfBase64('4waSgw=='), 'e3069283')
 })

@@ -1,4 +1,4 @@
-/** Checksums of files, as the servers that we fetch from tell them. */
+/** Checksums of files, in the algorithms that servers use. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { crc32 } from 'node:zlib'
@@ -7,19 +7,19 @@ import { UsageError } from '../../command/flags.ts'
 import { crc32c } from './crc32c.ts'
 
 export interface Checksum {
-  /** `git-blob`: SHA-1 of the content behind Git's header, by which Git names a file. */
+  /** `git-blob`: SHA-1 of Git's header and the content, the name of a file in Git. */
   readonly algorithm: 'sha256' | 'md5' | 'crc32' | 'crc32c' | 'git-blob'
   /** In lower-case hexadecimal. */
   readonly value: string
 }
 
-/** Reads ahead little: several files may be checked at once. */
+/** Small, because several files may be checked at the same time. */
 const BUFFER_BYTES = 256 * 1_024
 
 export function parseExpected(text: string): Checksum {
   const value = /^sha256:([0-9a-f]{64})$/i.exec(text)?.[1]
   if (value === undefined) {
-    throw new UsageError(`--checksum is 'sha256:' and 64 hexadecimal digits, not '${text}'`)
+    throw new UsageError(`--checksum must be 'sha256:' and 64 hexadecimal digits, not '${text}'`)
   }
   return { algorithm: 'sha256', value: value.toLowerCase() }
 }
@@ -46,19 +46,19 @@ export async function checksumOfFile(
 }
 
 const digests: Readonly<Record<Checksum['algorithm'], (size: number) => Digest>> = {
-  sha256: () => hashed('sha256'),
-  md5: () => hashed('md5'),
-  'git-blob': (size) => hashed('sha1', `blob ${size}\0`),
-  crc32: () => cyclic(crc32),
-  crc32c: () => cyclic(crc32c),
+  sha256: () => hashDigest('sha256'),
+  md5: () => hashDigest('md5'),
+  'git-blob': (size) => hashDigest('sha1', `blob ${size}\0`),
+  crc32: () => crcDigest(crc32),
+  crc32c: () => crcDigest(crc32c),
 }
 
-function hashed(name: string, prefix = ''): Digest {
+function hashDigest(name: string, prefix = ''): Digest {
   const hash = createHash(name).update(prefix)
   return { update: (bytes) => void hash.update(bytes), hex: () => hash.digest('hex') }
 }
 
-function cyclic(step: (bytes: Uint8Array, before: number) => number): Digest {
+function crcDigest(step: (bytes: Uint8Array, before: number) => number): Digest {
   let value = 0
   return {
     update: (bytes) => void (value = step(bytes, value)),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
-import { FileServer } from '../../../test/file-server.ts'
+import { FileServer } from '../../../test/fakes/file-server.ts'
 import { parseFetchFailure } from '../../api/fetch-failure.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'main.ts')
@@ -29,7 +29,7 @@ async function run(t: TestContext, args: readonly string[], env: NodeJS.ProcessE
   return { code, output, failure: parseFetchFailure(await readFile(log, 'utf8').catch(() => undefined)) }
 }
 
-test('a model that comes: what it is and that it is complete', async (t) => {
+test('a successful fetch logs the model and its completion', async (t) => {
   const server = await new FileServer().start()
   t.after(() => server.stop())
   server.files.set('/m.bin', Buffer.from('weights'))
@@ -39,7 +39,7 @@ test('a model that comes: what it is and that it is complete', async (t) => {
   assert.match(output, /^fetching http:\S+\/m\.bin into \S+\/model: 1 file, 7 B\nhttp:\S+ is complete after 1 s\n$/)
 })
 
-test('a model that does not: the reason in the termination log, and no secret anywhere', async (t) => {
+test('a failed fetch writes the reason to the termination log, without secrets', async (t) => {
   const server = await new FileServer().start()
   t.after(() => server.stop())
   const uri = `${server.url.replace('//', '//user:hush@')}/none.bin?signature=hush`
@@ -50,9 +50,9 @@ test('a model that does not: the reason in the termination log, and no secret an
   assert.ok(!output.includes('hush') && !failure.message.includes('hush'), output)
 })
 
-test('a request that makes no sense is told in the termination log too: a user may have written it', async (t) => {
+test('an invalid request is reported in the termination log too', async (t) => {
   const { code, failure } = await run(t, ['--uri', 'http://127.0.0.1/m', '--checksum', 'md5:00'])
   assert.equal(code, 2)
   assert.deepEqual(failure?.reason, 'Invalid')
-  assert.match(failure.message, /--checksum is 'sha256:' and 64 hexadecimal digits/)
+  assert.match(failure.message, /--checksum must be 'sha256:' and 64 hexadecimal digits/)
 })

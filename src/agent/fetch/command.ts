@@ -1,8 +1,8 @@
-/** `ml-operator agent fetch`: its flags, and what it leaves behind when it fails. */
+/** `ml-operator agent fetch`: its flags, and the report of a failure in the termination log. */
 import { writeFile } from 'node:fs/promises'
 
 import { fetchFailureText } from '../../api/fetch-failure.ts'
-import { type Flags, UsageError, type Values, wholeNumber } from '../../command/flags.ts'
+import { type Flags, UsageError, type Values, parseInteger } from '../../command/flags.ts'
 import type { AgentCall, AgentCommand } from '../commands.ts'
 import { parseExpected } from './checksum.ts'
 import { failureOf } from './error.ts'
@@ -13,20 +13,20 @@ import { sourceOf } from './sources/source-of.ts'
 
 const flags = {
   uri: { value: 'URI', help: 's3://bucket/key, gs://bucket/key, http(s)://…, hf://owner/model[:revision]' },
-  to: { value: 'DIR', help: 'where the model goes' },
-  checksum: { value: 'sha256:HEX', help: 'of the file; of a directory, that of its sha256sum listing' },
+  to: { value: 'DIR', help: 'target directory' },
+  checksum: { value: 'sha256:HEX', help: 'expected checksum of the file, or of the sha256sum listing of a directory' },
   layout: {
     value: 'LAYOUT',
     default: 'file',
-    help: 'file: as it is; repository: DIR/NAME/VERSION/…, as Triton wants it',
+    help: 'file: unchanged; repository: DIR/NAME/VERSION/…, as Triton expects it',
   },
-  'model-name': { value: 'NAME', help: 'of the model in a repository' },
-  connections: { value: 'N', default: '8', help: 'downloads at once' },
-  'termination-log': { value: 'FILE', default: '/dev/termination-log', help: 'where a failure is told' },
+  'model-name': { value: 'NAME', help: 'name of the model in a repository' },
+  connections: { value: 'N', default: '8', help: 'number of parallel downloads' },
+  'termination-log': { value: 'FILE', default: '/dev/termination-log', help: 'file for the reason of a failure' },
 } as const satisfies Flags
 
-/** As a shell says of a process that SIGTERM ended. */
-const ENDED = 143
+/** The exit code of a process that SIGTERM has ended, as in a shell. */
+const TERMINATED = 143
 
 export const fetchCommand: AgentCommand = { flags, run }
 
@@ -34,37 +34,38 @@ async function run(call: AgentCall): Promise<number> {
   const given = call.flags as Values<typeof flags>
   try {
     const request = requestOf(given)
-    await fetchModel(request, { source: await sourceOf(request.uri, call.env), log: say, signal: call.signal })
+    await fetchModel(request, { source: await sourceOf(request.uri, call.env), log: printLine, signal: call.signal })
     return 0
   } catch (error) {
-    // Whoever asked the pod to end does not ask why.
-    if (call.signal.aborted) return ENDED
+    // The pod was terminated: that is no failure.
+    if (call.signal.aborted) return TERMINATED
     const failure = failureOf(error, given.to ?? '')
     process.stderr.write(`${failure.reason}: ${failure.message}\n`)
     await writeFile(given['termination-log'], fetchFailureText(failure)).catch((cause: unknown) =>
-      process.stderr.write(`the termination log cannot be written: ${String(cause)}\n`),
+      process.stderr.write(`cannot write the termination log: ${String(cause)}\n`),
     )
     return error instanceof UsageError ? 2 : 1
   }
 }
 
 function requestOf(given: Values<typeof flags>): FetchRequest {
-  if (given.uri === undefined) throw new UsageError('--uri is needed: where the model is')
-  if (given.to === undefined) throw new UsageError('--to is needed: the directory to put it into')
+  if (given.uri === undefined) throw new UsageError('--uri is required: the location of the model')
+  if (given.to === undefined) throw new UsageError('--to is required: the target directory')
   const layout = given.layout as LayoutName
-  if (!layouts.includes(layout)) throw new UsageError(`--layout is one of ${layouts.join(', ')}`)
-  if (layout === 'repository' && !given['model-name']) throw new UsageError('--layout repository needs --model-name')
-  if (given['model-name']?.includes('/')) throw new UsageError('--model-name names a directory: it has no / in it')
+  if (!layouts.includes(layout)) throw new UsageError(`--layout must be one of ${layouts.join(', ')}`)
+  if (layout === 'repository' && !given['model-name']) throw new UsageError('--layout repository requires --model-name')
+  if (given['model-name']?.includes('/'))
+    throw new UsageError('--model-name must not contain /: it is the name of a directory')
   return {
     uri: given.uri,
     directory: given.to,
     layout,
-    connections: wholeNumber('connections', given.connections, 1, 64),
+    connections: parseInteger('connections', given.connections, 1, 64),
     ...(given['model-name'] !== undefined && { modelName: relativePath(given['model-name']) }),
     ...(given.checksum !== undefined && { checksum: parseExpected(given.checksum) }),
   }
 }
 
-function say(line: string): void {
+function printLine(line: string): void {
   process.stdout.write(`${line}\n`)
 }

@@ -1,4 +1,4 @@
-/** CRC-32C (Castagnoli), which Google's storage knows of every object. Node has only the other polynomial. */
+/** CRC-32C (Castagnoli), the checksum of objects in Google Cloud Storage. Node implements only CRC-32. */
 
 const REVERSED_POLYNOMIAL = 0x82f63b78
 
@@ -8,10 +8,10 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value >>> 0
 })
 
-/** Goes on from the value `before`, that of what came before these bytes. */
+/** `before` is the checksum of the bytes before these. */
 export function crc32c(bytes: Uint8Array, before = 0): number {
   let value = ~before
-  // An index: twice as fast as an iterator, over billions of bytes.
+  // An index is twice as fast as an iterator, which matters for billions of bytes.
   for (let at = 0; at < bytes.length; at++) {
     value = (table[(value ^ (bytes[at] as number)) & 0xff] as number) ^ (value >>> 8)
   }

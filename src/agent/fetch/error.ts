@@ -1,8 +1,8 @@
-/** What can go wrong on the way from a source to the disk. Messages carry no credentials: see `shownUri`. */
+/** The errors of a fetch. Messages contain no credentials: see `shownUri`. */
 import type { FetchFailure, FetchFailureReason } from '../../api/fetch-failure.ts'
 import { UsageError } from '../../command/flags.ts'
 
-/** Final: trying again at once would not help. */
+/** Final: a retry would not help. */
 export class FetchError extends Error {
   override readonly name = 'FetchError'
   readonly reason: FetchFailureReason
@@ -13,36 +13,36 @@ export class FetchError extends Error {
   }
 }
 
-/** Worth another try: the connection broke, or the server is overloaded. */
+/** A retry may help: the connection broke, or the server is overloaded. */
 export class TransientError extends Error {
   override readonly name = 'TransientError'
 }
 
-/** What is being read is no longer what was listed. */
+/** The content has changed since it was listed. */
 export class ChangedError extends Error {
   override readonly name = 'ChangedError'
 }
 
-/** Any error as what the model's status is to say. */
+/** The failure to report in the status of the model. */
 export function failureOf(error: unknown, directory: string): FetchFailure {
   if (error instanceof FetchError) return { reason: error.reason, message: error.message }
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof ChangedError) {
-    return { reason: 'Invalid', message: `${message}; publish a model under a name that is not written again` }
+    return { reason: 'Invalid', message: `${message}; publish each model under a name of its own` }
   }
   if (error instanceof UsageError) return { reason: 'Invalid', message }
   if (error instanceof TransientError) return { reason: 'Unreachable', message }
   const code = codeOf(error)
   if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
-    return { reason: 'NoSpace', message: `the disk of ${directory} is full: give the model's volume more room` }
+    return { reason: 'NoSpace', message: `the disk of ${directory} is full: enlarge the volume of the model` }
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return {
       reason: 'Invalid',
-      message: `${directory} cannot be written (${code}): mount a volume that this user may write`,
+      message: `${directory} is not writable (${code}): mount a volume that this user may write to`,
     }
   }
-  return { reason: 'Invalid', message: `unexpected: ${message}` }
+  return { reason: 'Invalid', message: `unexpected error: ${message}` }
 }
 
 export function codeOf(error: unknown): string | undefined {

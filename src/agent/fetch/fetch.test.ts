@@ -1,82 +1,17 @@
 import assert from 'node:assert/strict'
-import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, type TestContext, test } from 'node:test'
+import { describe, test } from 'node:test'
 
-import { FileServer } from '../../../test/file-server.ts'
-import { until } from '../../../test/until.ts'
-import { FetchError } from './error.ts'
-import { fetchModel, type FetchOptions, type FetchRequest } from './fetch.ts'
-import { sourceOf } from './sources/source-of.ts'
-
-const MB = 1_000_000
-const PATIENCE = { waitsMs: [1, 1, 1], stallMs: 10_000 }
-
-interface Scene {
-  readonly server: FileServer
-  readonly directory: string
-  readonly lines: string[]
-  readonly fetch: (request?: Partial<FetchRequest>, options?: Partial<FetchOptions>) => Promise<void>
-  readonly content: (path: string) => Promise<Buffer>
-}
-
-/** A server with a model of this size at `/m.bin`, and a directory to fetch it into. */
-async function scene(t: TestContext, size = MB): Promise<Scene> {
-  const server = await new FileServer().start()
-  const directory = await mkdtemp(join(tmpdir(), 'fetch-'))
-  t.after(async () => {
-    await server.stop()
-    await rm(directory, { recursive: true, force: true })
-  })
-  server.files.set('/m.bin', randomBytes(size))
-  const lines: string[] = []
-  return {
-    server,
-    directory,
-    lines,
-    content: (path) => readFile(join(directory, path)),
-    fetch: async (request, options) => {
-      const uri = request?.uri ?? `${server.url}/m.bin`
-      await fetchModel(
-        { uri, directory, layout: 'file', connections: 4, ...request },
-        {
-          source: await sourceOf(uri, {}),
-          log: (line) => void lines.push(line),
-          signal: new AbortController().signal,
-          patience: PATIENCE,
-          ...options,
-        },
-      )
-    },
-  }
-}
-
-function sha256(bytes: Uint8Array) {
-  return { algorithm: 'sha256', value: createHash('sha256').update(bytes).digest('hex') } as const
-}
-
-/** What a run that ends now leaves to the next one. */
-async function finishedRanges(directory: string): Promise<number> {
-  const name = readdirSync(join(directory, '.fetch')).find((one) => one.endsWith('.ranges'))
-  const text = name === undefined ? '' : await readFile(join(directory, '.fetch', name), 'utf8')
-  return text.split('\n').length - 1
-}
-
-function failsWith(reason: string, message: RegExp) {
-  return (error: unknown): boolean => {
-    assert.ok(error instanceof FetchError, String((error as Error).stack))
-    assert.equal(error.reason, reason, error.message)
-    assert.match(error.message, message)
-    return true
-  }
-}
+import { failsWith, finishedRanges, MB, setUpFetch, sha256 } from '../../../test/fixtures/fetch.ts'
+import { FileServer } from '../../../test/fakes/file-server.ts'
+import { until } from '../../../test/timing/until.ts'
 
 describe('one file', () => {
-  test('comes in ranges, some at once, and is whole', async (t) => {
-    const { server, fetch, content } = await scene(t, 40 * MB)
+  test('is fetched in parallel ranges', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t, 40 * MB)
     await fetch({ checksum: sha256(server.files.get('/m.bin')!) })
     assert.ok((await content('m.bin')).equals(server.files.get('/m.bin')!))
     assert.deepEqual(
@@ -85,8 +20,8 @@ describe('one file', () => {
     )
   })
 
-  test('that is here already is not fetched again, until it changes', async (t) => {
-    const { server, fetch, content, lines } = await scene(t)
+  test('is not fetched again until it changes', async (t) => {
+    const { server, fetch, content, lines } = await setUpFetch(t)
     await fetch()
     await fetch()
     assert.equal(server.sent, MB + 2)
@@ -96,24 +31,24 @@ describe('one file', () => {
     assert.equal((await content('m.bin')).toString(), 'new')
   })
 
-  test('that was damaged on disk is fetched again', async (t) => {
-    const { server, fetch, content, directory } = await scene(t)
+  test('is fetched again if it was damaged on disk', async (t) => {
+    const { server, fetch, content, directory } = await setUpFetch(t)
     await fetch()
     await writeFile(join(directory, 'm.bin'), 'damaged')
     await fetch()
     assert.ok((await content('m.bin')).equals(server.files.get('/m.bin')!))
   })
 
-  test('that is here already is enough when the server is not', async (t) => {
-    const { server, fetch, lines } = await scene(t)
+  test('is used without the server if it is complete', async (t) => {
+    const { server, fetch, lines } = await setUpFetch(t)
     await fetch()
     server.fault = () => ({ status: 503 })
     await fetch()
-    assert.match(lines.at(-1)!, /cannot be reached .* the complete copy of \d{4}-/)
+    assert.match(lines.at(-1)!, /is unreachable .* using the complete copy of \d{4}-/)
   })
 
-  test('whose checksum is known and was found needs no server at all', async (t) => {
-    const { server, fetch } = await scene(t)
+  test('needs no server if its expected checksum was verified', async (t) => {
+    const { server, fetch } = await setUpFetch(t)
     const checksum = sha256(server.files.get('/m.bin')!)
     await fetch({ checksum })
     const before = server.asked.length
@@ -121,8 +56,8 @@ describe('one file', () => {
     assert.equal(server.asked.length, before)
   })
 
-  test('goes on where a cut connection left off', async (t) => {
-    const { server, fetch, content } = await scene(t, 20 * MB)
+  test('resumes after a broken connection', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t, 20 * MB)
     server.fault = ({ range }, count) => (range !== 'bytes=0-0' && count < 5 ? { cutAfter: 5 * MB } : undefined)
     await fetch()
     assert.ok((await content('m.bin')).equals(server.files.get('/m.bin')!))
@@ -130,8 +65,8 @@ describe('one file', () => {
     assert.ok(starts.filter((start) => start > 0 && start !== 16_777_216).length > 0, String(starts))
   })
 
-  test('goes on where an ended run left off', async (t) => {
-    const { server, fetch, content, lines, directory } = await scene(t, 40 * MB)
+  test('resumes after a killed run', async (t) => {
+    const { server, fetch, content, lines, directory } = await setUpFetch(t, 40 * MB)
     const stop = new AbortController()
     server.fault = ({ range }) => (range?.startsWith('bytes=33554432-') === true ? { silentAfter: 1 } : undefined)
     const ended = fetch({}, { signal: stop.signal })
@@ -146,19 +81,19 @@ describe('one file', () => {
     assert.ok((await content('m.bin')).equals(server.files.get('/m.bin')!))
   })
 
-  test('that changes on the way is fetched as it is then', async (t) => {
-    const { server, fetch, content, lines } = await scene(t, 40 * MB)
+  test('is fetched again if it changes during the fetch', async (t) => {
+    const { server, fetch, content, lines } = await setUpFetch(t, 40 * MB)
     server.fault = ({ range }) => {
       if (range?.startsWith('bytes=16777216-') === true) server.files.set('/m.bin', Buffer.alloc(20 * MB, 'n'))
       return undefined
     }
     await fetch({ connections: 1 })
     assert.ok((await content('m.bin')).equals(Buffer.alloc(20 * MB, 'n')))
-    assert.ok(lines.some((line) => line.includes('has changed while it was fetched: starting over')))
+    assert.ok(lines.some((line) => line.includes('has changed while it was fetched: starting again')))
   })
 
-  test('of a server without ranges, lengths and tags comes in one go, from the start after a cut', async (t) => {
-    const { server, fetch, content } = await scene(t)
+  test('of a server without ranges, lengths and tags is fetched as a whole, again after a broken connection', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t)
     Object.assign(server, { hasRanges: false, hasLength: false, hasTags: false })
     server.fault = (_, count) => (count === 2 ? { cutAfter: MB / 2 } : undefined)
     await fetch()
@@ -167,23 +102,23 @@ describe('one file', () => {
     assert.ok(server.sent > 4 * MB, 'nobody can tell whether it has changed')
   })
 
-  test('of no bytes is a file', async (t) => {
-    const { server, fetch, content } = await scene(t)
+  test('may be empty', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t)
     server.files.set('/m.bin', new Uint8Array())
     server.hasRanges = false
     await fetch()
     assert.equal((await content('m.bin')).length, 0)
   })
 
-  test('that is fetched by two at once is fetched once', async (t) => {
-    const { server, fetch, content } = await scene(t, 20 * MB)
+  test('is fetched once by two concurrent fetches', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t, 20 * MB)
     await Promise.all([fetch(), fetch()])
     assert.equal(server.sent, 20 * MB + 2)
     assert.ok((await content('m.bin')).equals(server.files.get('/m.bin')!))
   })
 
-  test('is not waited for when the one that fetched it has died', async (t) => {
-    const { fetch, directory, lines } = await scene(t)
+  test('is fetched without waiting if the holder of the lock has died', async (t) => {
+    const { fetch, directory, lines } = await setUpFetch(t)
     await mkdir(join(directory, '.fetch'))
     const dead = { id: 'x', host: hostname(), pid: process.pid, started: '1', beat: 0 }
     await writeFile(join(directory, '.fetch', 'lock'), JSON.stringify(dead))
@@ -193,71 +128,71 @@ describe('one file', () => {
   })
 })
 
-describe('what fails says why', () => {
+describe('failures have a reason', () => {
   const cases = [
     { status: 401, reason: 'AccessDenied', message: /answers 401; give the pod a Secret with HTTP_AUTHORIZATION/ },
     { status: 403, reason: 'AccessDenied', message: /answers 403/ },
-    { status: 404, reason: 'ArtifactNotFound', message: /answers 404; is the URL right/ },
+    { status: 404, reason: 'ArtifactNotFound', message: /answers 404; check the URL/ },
     { status: 410, reason: 'ArtifactNotFound', message: /answers 410/ },
-    { status: 429, reason: 'Unreachable', message: /answers 429, after several tries/ },
-    { status: 500, reason: 'Unreachable', message: /answers 500, after several tries: is the address right/ },
-    { status: 400, reason: 'Invalid', message: /answers 400, which means that the request itself is wrong/ },
+    { status: 429, reason: 'Unreachable', message: /answers 429, after several attempts/ },
+    { status: 500, reason: 'Unreachable', message: /answers 500, after several attempts: check the address/ },
+    { status: 400, reason: 'Invalid', message: /answers 400: the request is invalid/ },
   ]
   for (const { status, reason, message } of cases) {
     test(`${status} from the server: ${reason}`, async (t) => {
-      const { server, fetch } = await scene(t)
+      const { server, fetch } = await setUpFetch(t)
       server.fault = () => ({ status })
       await assert.rejects(fetch(), failsWith(reason, message))
       assert.equal(server.asked.length, reason === 'Unreachable' ? 4 : 1)
     })
   }
 
-  test('a server that errs in the middle, and goes on erring', async (t) => {
-    const { server, fetch } = await scene(t, 20 * MB)
+  test('a server that keeps failing in the middle', async (t) => {
+    const { server, fetch } = await setUpFetch(t, 20 * MB)
     server.fault = ({ range }) => (range === 'bytes=0-0' ? undefined : { cutAfter: 0 })
-    await assert.rejects(fetch(), failsWith('Unreachable', /m\.bin.* after several tries/))
+    await assert.rejects(fetch(), failsWith('Unreachable', /m\.bin.* after several attempts/))
   })
 
-  test('a server that falls silent', async (t) => {
-    const { server, fetch } = await scene(t, 20 * MB)
+  test('a server that stops sending', async (t) => {
+    const { server, fetch } = await setUpFetch(t, 20 * MB)
     server.fault = ({ range }) => (range === 'bytes=0-0' ? undefined : { silentAfter: 0 })
-    const patience = { waitsMs: [1], stallMs: 50 }
-    await assert.rejects(fetch({}, { patience }), failsWith('Unreachable', /nothing was received for 0\.05 s/))
+    const retryPolicy = { waitsMs: [1], stallMs: 50 }
+    await assert.rejects(fetch({}, { retryPolicy }), failsWith('Unreachable', /no data for 0\.05 s/))
   })
 
-  test('a port that nobody listens on', async (t) => {
-    const { fetch, server } = await scene(t)
+  test('a closed port', async (t) => {
+    const { fetch, server } = await setUpFetch(t)
     const uri = `${server.url}/m.bin`
     await server.stop()
     await assert.rejects(fetch({ uri }), failsWith('Unreachable', /ECONNREFUSED/))
   })
 
-  test('another content than was asked for; nothing of it stays', async (t) => {
-    const { fetch, directory } = await scene(t)
+  test('content with another checksum; nothing of it stays', async (t) => {
+    const { fetch, directory } = await setUpFetch(t)
     const checksum = sha256(Buffer.from('other'))
-    await assert.rejects(fetch({ checksum }), failsWith('ChecksumMismatch', /has sha256 \w+, but \w+ was asked for/))
+    await assert.rejects(fetch({ checksum }), failsWith('ChecksumMismatch', /has sha256 \w+, but \w+ was expected/))
     assert.deepEqual(readdirSync(directory), ['.fetch'])
   })
 
-  test('a checksum that is asked for later, of a file that is here', async (t) => {
-    const { fetch } = await scene(t)
+  test('a new expected checksum for a file that is complete', async (t) => {
+    const { fetch } = await setUpFetch(t)
     await fetch()
     const checksum = sha256(Buffer.from('other'))
-    await assert.rejects(fetch({ checksum }), failsWith('ChecksumMismatch', /was asked for/))
+    await assert.rejects(fetch({ checksum }), failsWith('ChecksumMismatch', /was expected/))
   })
 
-  test('too little room, before anything is fetched', async (t) => {
-    const { server, fetch } = await scene(t, 20 * MB)
+  test('too little disk space, before anything is fetched', async (t) => {
+    const { server, fetch } = await setUpFetch(t, 20 * MB)
     const freeBytes = (): Promise<number> => Promise.resolve(19 * MB)
     await assert.rejects(fetch({}, { freeBytes }), failsWith('NoSpace', /needs 20 MB more, but .* has 19 MB free/))
     assert.equal(server.sent, 1)
   })
 
-  test('a scheme that is none of ours', async (t) => {
-    const { fetch } = await scene(t)
+  test('an unknown scheme', async (t) => {
+    const { fetch } = await setUpFetch(t)
     await assert.rejects(
       fetch({ uri: 'ftp://u:secret@host/m?sig=x' }),
-      failsWith('Invalid', /^ftp:\/\/host\/m: a model/),
+      failsWith('Invalid', /^ftp:\/\/host\/m: unknown scheme/),
     )
     await assert.rejects(fetch({ uri: 'hf://bert' }), failsWith('Invalid', /hf:\/\/owner\/model\[:revision\]/))
     await assert.rejects(fetch({ uri: 's3:///key' }), failsWith('Invalid', /s3:\/\/bucket\/key/))
@@ -265,8 +200,8 @@ describe('what fails says why', () => {
 })
 
 describe('redirects', () => {
-  test('are followed, without the secrets of where they come from', async (t) => {
-    const { server, fetch, content } = await scene(t)
+  test('are followed without credentials', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t)
     const other = await new FileServer().start()
     t.after(() => other.stop())
     other.files.set('/blob', Buffer.from('blob'))
@@ -277,8 +212,8 @@ describe('redirects', () => {
     assert.equal(other.asked[0]!.authorization, undefined)
   })
 
-  test('are not followed without end, nor to another protocol', async (t) => {
-    const { server, fetch } = await scene(t)
+  test('are limited in number and not followed to another protocol', async (t) => {
+    const { server, fetch } = await setUpFetch(t)
     server.fault = () => ({ location: '/m.bin' })
     await assert.rejects(fetch(), failsWith('Invalid', /redirects more than 10 times/))
     server.fault = () => ({ location: 'file:///etc/passwd' })
@@ -288,13 +223,13 @@ describe('redirects', () => {
 
 describe('nothing is written outside of the directory', () => {
   test('not by the name of a file', async (t) => {
-    const { fetch, server } = await scene(t)
+    const { fetch, server } = await setUpFetch(t)
     await assert.rejects(fetch({ uri: `${server.url}/..%2Fm.bin` }), (error) => error instanceof Error)
     assert.ok(!existsSync(join(tmpdir(), 'm.bin')))
   })
 
   test('not through a link', async (t) => {
-    const { fetch, server, directory } = await scene(t)
+    const { fetch, server, directory } = await setUpFetch(t)
     const outside = await mkdtemp(join(tmpdir(), 'outside-'))
     t.after(() => rm(outside, { recursive: true }))
     await mkdir(join(directory, 'bert'))

@@ -1,13 +1,13 @@
 /**
- * A model from a source into a directory.
+ * Fetches a model from a source into a directory.
  *
  * Guarantees
- * - What is complete is not fetched again: its files are remembered with what the source said of their content.
- * - What is interrupted, by a kill or the loss of the machine, goes on where it stopped.
- * - A file has its name only once its size, and its checksum where one is known, are right; a directory is complete only
- *   once all of its files are.
- * - Nothing is written outside of the directory. Of what is in it, only files that an earlier fetch put there are removed.
- * - Memory does not grow with the model.
+ * - A complete model is not fetched again: its files are recorded with the identity of their content at the source.
+ * - An interrupted fetch resumes, also after a kill or the loss of the machine.
+ * - A file gets its name only after its size, and its checksum if known, were verified. A directory is complete only after
+ *   all of its files are.
+ * - Nothing is written outside of the directory. Only files of an earlier fetch are removed from it.
+ * - Memory use does not depend on the size of the model.
  */
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,14 +15,14 @@ import { join } from 'node:path'
 import type { Checksum } from './checksum.ts'
 import { type Download, download } from './download.ts'
 import { ChangedError, codeOf, FetchError, TransientError } from './error.ts'
-import { modelChecksum } from './model-checksum.ts'
+import { checksumOfModel } from './model-checksum.ts'
 import { type LayoutName, type Placed, placed } from './layout.ts'
 import { withLock } from './lock.ts'
 import { Part, RANGE_BYTES } from './part.ts'
 import { Progress } from './progress.ts'
 import { type Kept, Record } from './record.ts'
 import { STATE_DIRECTORY } from './relative-path.ts'
-import { defaultPatience, type Patience, retrying } from './retry.ts'
+import { defaultRetryPolicy, type RetryPolicy, retrying } from './retry.ts'
 import { durationText, sizeText } from './size.ts'
 import { forEach, Slots } from './slots.ts'
 import type { Source } from './source.ts'
@@ -40,73 +40,73 @@ export interface FetchOptions {
   readonly source: Source
   readonly log: (line: string) => void
   readonly signal: AbortSignal
-  readonly patience?: Patience
-  /** Bytes that may still be written below a directory. */
+  readonly retryPolicy?: RetryPolicy
+  /** Free bytes of the volume of a directory. */
   readonly freeBytes?: (directory: string) => Promise<number>
 }
 
-/** How often a source may change under our hands before we give up. */
-const ROUNDS = 3
+/** The number of attempts if the source changes during the fetch. */
+const MAX_ATTEMPTS = 3
 
 type Fetch = FetchRequest &
   Required<FetchOptions> & { readonly state: string; readonly record: Record; readonly began: number }
 
 export async function fetchModel(request: FetchRequest, options: FetchOptions): Promise<void> {
   const { directory, layout, modelName = '' } = request
-  // Servers take every directory of a repository for a model, but inside of a model look for numbers only.
+  // Servers treat every directory of a repository as a model, but within a model they look only for version numbers.
   const state = join(directory, layout === 'repository' ? modelName : '', STATE_DIRECTORY)
   await mkdir(state, { recursive: true })
   const record = new Record(state, directory)
   const began = performance.now()
-  const fetch: Fetch = { patience: defaultPatience, freeBytes, ...request, ...options, state, record, began }
-  if (await isPinned(fetch)) return
-  for (let round = 1; ; round++) {
+  const fetch: Fetch = { retryPolicy: defaultRetryPolicy, freeBytes, ...request, ...options, state, record, began }
+  if (await hasExpected(fetch)) return
+  for (let attempt = 1; ; attempt++) {
     try {
       return await fetchOnce(fetch)
     } catch (error) {
-      if (!(error instanceof ChangedError) || round === ROUNDS) throw error
-      fetch.log(`${error.message}: starting over with what is new`)
+      if (!(error instanceof ChangedError) || attempt === MAX_ATTEMPTS) throw error
+      fetch.log(`${error.message}: starting again with the new content`)
     }
   }
 }
 
 async function fetchOnce(fetch: Fetch): Promise<void> {
-  const wanted = await listed(fetch)
+  const wanted = await listFiles(fetch)
   if (wanted === undefined || (await isComplete(fetch, wanted))) return
   await withLock(fetch.state, fetch, async () => {
-    if (!(await isComplete(fetch, wanted))) await bring(fetch, wanted)
+    if (!(await isComplete(fetch, wanted))) await fetchMissing(fetch, wanted)
   })
 }
 
-/** Content that was asked for by its checksum, and is there, needs no source. */
-async function isPinned({ record, checksum, source, log }: Fetch): Promise<boolean> {
+/** The model with the expected checksum is already here: the source is not needed. */
+async function hasExpected({ record, checksum, source, log }: Fetch): Promise<boolean> {
   if (checksum === undefined) return false
   const { completion } = await record.read()
-  const isIt = completion?.uri === source.shown && completion.checksum === checksum.value
-  if (isIt) log(`${source.shown} is already here, with the checksum that was asked for`)
-  return isIt
+  const isPresent = completion?.uri === source.shown && completion.checksum === checksum.value
+  if (isPresent) log(`${source.shown} is already here, with the expected checksum`)
+  return isPresent
 }
 
-/** What is to be there, or undefined if the source cannot be asked but a complete copy of it is here. */
-async function listed(fetch: Fetch): Promise<readonly Placed[] | undefined> {
-  const { source, record, checksum, patience, signal, log } = fetch
+/** Lists the files of the model. Undefined if the source is unreachable but a complete copy is here. */
+async function listFiles(fetch: Fetch): Promise<readonly Placed[] | undefined> {
+  const { source, record, checksum, retryPolicy, signal, log } = fetch
   try {
-    const files = await retrying(patience, signal, () => source.list(signal))
+    const files = await retrying(retryPolicy, signal, () => source.list(signal))
     return placed(files, fetch.layout, fetch.modelName)
   } catch (error) {
     if (!(error instanceof TransientError)) throw error
     const { completion } = await record.read()
-    if (completion?.uri !== source.shown || checksum !== undefined) throw unreachable(source, error)
-    log(`${source.shown} cannot be reached (${error.message}); the complete copy of ${completion.at} is used`)
+    if (completion?.uri !== source.shown || checksum !== undefined) throw unreachableError(source, error)
+    log(`${source.shown} is unreachable (${error.message}); using the complete copy of ${completion.at}`)
     return undefined
   }
 }
 
-function unreachable({ shown }: Source, error: Error): FetchError {
+function unreachableError({ shown }: Source, error: Error): FetchError {
   const what = error.message.includes(shown) ? error.message : `${shown}: ${error.message}`
   return new FetchError(
     'Unreachable',
-    `${what}, after several tries: is the address right, and may pods reach it (network policies, proxy)?`,
+    `${what}, after several attempts: check the address, and whether pods can reach it (network policies, proxy)`,
     { cause: error },
   )
 }
@@ -124,13 +124,13 @@ function isSame(kept: Kept | undefined, { file }: Placed): boolean {
   return file.identity !== undefined && kept?.identity === file.identity && kept.size === (file.size ?? kept.size)
 }
 
-async function bring(fetch: Fetch, wanted: readonly Placed[]): Promise<void> {
+async function fetchMissing(fetch: Fetch, wanted: readonly Placed[]): Promise<void> {
   const { record, source, log, began } = fetch
   const before = (await record.read()).files
   const kept = new Set(wanted.filter((one) => isSame(before.get(one.path), one)))
   const missing = wanted.filter((one) => !kept.has(one))
   await record.begin([...kept].flatMap(({ path }) => before.get(path) ?? []))
-  const progress = await prepared(fetch, wanted, missing)
+  const progress = await prepare(fetch, wanted, missing)
   progress.start()
   try {
     const expected = wanted.length === 1 ? fetch.checksum : undefined
@@ -145,8 +145,8 @@ async function bring(fetch: Fetch, wanted: readonly Placed[]): Promise<void> {
   log(`${source.shown} is complete after ${durationText((performance.now() - began) / 1_000)}`)
 }
 
-/** Says what comes, and refuses what would not fit. */
-async function prepared(fetch: Fetch, wanted: readonly Placed[], missing: readonly Placed[]): Promise<Progress> {
+/** Logs what will be fetched. Fails if the volume is too small. */
+async function prepare(fetch: Fetch, wanted: readonly Placed[], missing: readonly Placed[]): Promise<Progress> {
   const { source, directory, log } = fetch
   let total = 0
   for (const { file } of wanted) total += file.size ?? Number.NaN
@@ -166,7 +166,7 @@ async function prepared(fetch: Fetch, wanted: readonly Placed[], missing: readon
   if (needed > free) {
     throw new FetchError(
       'NoSpace',
-      `${source.shown} needs ${sizeText(needed)} more, but the volume of ${directory} has ${sizeText(free)} free: give the model's volume more room`,
+      `${source.shown} needs ${sizeText(needed)} more, but the volume of ${directory} has ${sizeText(free)} free: enlarge the volume of the model`,
     )
   }
   return Number.isNaN(total) ? new Progress(undefined, 0, log) : new Progress(total, here, log)
@@ -175,10 +175,10 @@ async function prepared(fetch: Fetch, wanted: readonly Placed[], missing: readon
 async function downloadAll(
   fetch: Fetch,
   missing: readonly Placed[],
-  particulars: Pick<Download, 'progress' | 'expected'>,
+  options: Pick<Download, 'progress' | 'expected'>,
 ): Promise<void> {
   const { connections, source, record } = fetch
-  const job = { ...fetch, slots: new Slots(connections), ...particulars }
+  const job = { ...fetch, slots: new Slots(connections), ...options }
   try {
     await forEach(missing, { count: connections, signal: fetch.signal }, async (one, signal) => {
       const size = await download(one, job, signal)
@@ -186,21 +186,21 @@ async function downloadAll(
       await record.add({ path: one.path, size, ...(identity !== undefined && { identity }) })
     })
   } catch (error) {
-    throw error instanceof TransientError ? unreachable(source, error) : error
+    throw error instanceof TransientError ? unreachableError(source, error) : error
   }
 }
 
-/** Of what is in its place already; that of a single file was checked before it got there. */
+/** Verifies files that are in place. A single file is verified before it is moved there. */
 async function assertChecksum(
   { directory, checksum, source, signal }: Fetch,
   wanted: readonly Placed[],
 ): Promise<void> {
   if (checksum === undefined) return
-  const found = await modelChecksum(directory, wanted, signal)
+  const found = await checksumOfModel(directory, wanted, signal)
   if (found === checksum.value) return
   throw new FetchError(
     'ChecksumMismatch',
-    `${source.shown} has sha256 ${found}, but ${checksum.value} was asked for: correct the checksum, or publish the model again`,
+    `${source.shown} has sha256 ${found}, but ${checksum.value} was expected: correct the checksum, or publish the model again`,
   )
 }
 

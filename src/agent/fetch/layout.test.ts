@@ -34,14 +34,14 @@ for (const { name, given, want } of cases) {
   })
 }
 
-test('files stay as they are', () => {
+test('the layout file keeps all paths', () => {
   assert.deepEqual(
     placed(files('a.bin', 'b/c.json'), 'file').map(({ path }) => path),
     ['a.bin', 'b/c.json'],
   )
 })
 
-test('a repository without the model is refused by its name', () => {
+test('rejects a repository without the model', () => {
   assert.throws(
     () => placed(files('bert/1/model.onnx'), 'repository', 'vision'),
     /repository of bert, without a model named vision/,

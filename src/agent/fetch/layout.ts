@@ -1,10 +1,10 @@
 /**
- * Where the files of a model go below the directory of the server.
+ * The paths of a model's files below the directory of the server.
  *
- * - `file`: as they are at the source.
- * - `repository`: `NAME/VERSION/…`, as Triton and TensorFlow Serving look for models. A source that is laid out so already
- *   stays so; one that starts with versions, or has Triton's configuration at its top, gets the name before it; anything
- *   else is version 1 of the model.
+ * - `file`: as at the source.
+ * - `repository`: `NAME/VERSION/…`, the layout of Triton and TensorFlow Serving. A source in this layout stays unchanged. A
+ *   source that starts with versions, or has Triton's configuration at its top, gets the name as a prefix. Anything else
+ *   becomes version 1 of the model.
  */
 import { FetchError } from './error.ts'
 import type { RemoteFile } from './source.ts'
@@ -21,7 +21,7 @@ export interface Placed {
 
 const VERSION = '[0-9]+'
 const CONFIGURATION = 'config.pbtxt'
-/** A version with one file in it: by this name Triton finds it without any configuration. */
+/** Extensions for which Triton finds a single `model.EXTENSION` without a configuration. */
 const DEFAULT_NAMES = ['onnx', 'pt', 'plan', 'py']
 
 export function placed(files: readonly RemoteFile[], layout: LayoutName, modelName = ''): readonly Placed[] {
@@ -38,13 +38,13 @@ function repositoryPrefix(files: readonly RemoteFile[], modelName: string): stri
   return `${modelName}/1/`
 }
 
-/** The server is asked for the model by its name, so the repository must have it. */
+/** Clients request the model by its name, so the repository must contain it. */
 function repositoryOf(files: readonly RemoteFile[], modelName: string): string {
   const names = [...new Set(files.map(({ path }) => path.split('/')[0] ?? ''))]
   if (names.includes(modelName)) return ''
   throw new FetchError(
     'Invalid',
-    `the source is a repository of ${names.slice(0, 10).join(', ')}, without a model named ${modelName}: point at one of them`,
+    `the source is a repository of ${names.slice(0, 10).join(', ')}, without a model named ${modelName}: use the path of one of them`,
   )
 }
 

@@ -1,13 +1,12 @@
 /**
- * One fetch at a time into a directory, so that pods that share a volume don't each download the model.
+ * A lock on a directory, so that pods that share a volume do not all download the model.
  *
- * The lock saves work; it does not keep the result whole. Parts are named by their content and put in place by one rename,
- * so two that hold the lock at once, as may happen after a pause or when a lock is taken over twice, do nothing worse
- * than the same work.
+ * The lock saves work; correctness does not depend on it. Parts are named by their content and moved into place by one
+ * rename, so two holders, as after a pause or a double takeover, only do the same work twice.
  *
- * A holder that is gone is known by its silence: it says every few seconds that it lives, and those who wait measure the
- * silence by their own clocks. One on the same host is asked for at once by its process id and start, so that a restarted
- * container goes on without waiting for itself.
+ * A holder updates the lock every few seconds. Waiting processes take it over if it has not changed for `silenceMs` of
+ * their own clock. A holder on the same host is checked by process id and start time, so that a restarted container does
+ * not wait for itself.
  */
 import { randomUUID } from 'node:crypto'
 import { readFile, rm, writeFile } from 'node:fs/promises'
@@ -41,10 +40,16 @@ export interface LockOptions {
 
 export async function withLock<T>(state: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
   const path = join(state, 'lock')
-  const me: Holder = { id: randomUUID(), host: hostname(), pid: process.pid, started: await startOf('self'), beat: 0 }
+  const me: Holder = {
+    id: randomUUID(),
+    host: hostname(),
+    pid: process.pid,
+    started: await startTimeOf('self'),
+    beat: 0,
+  }
   const times = options.times ?? defaultTimes
-  await acquired(path, me, { ...options, times })
-  const beating = setInterval(() => void sayAlive(path, me.id).catch(() => {}), times.beatMs)
+  await acquire(path, me, { ...options, times })
+  const beating = setInterval(() => void renew(path, me.id).catch(() => {}), times.beatMs)
   try {
     return await work()
   } finally {
@@ -54,32 +59,32 @@ export async function withLock<T>(state: string, options: LockOptions, work: () 
   }
 }
 
-/** Says so, unless another has taken the lock over. */
-async function sayAlive(path: string, id: string): Promise<void> {
+/** Updates the lock, unless another process has taken it over. */
+async function renew(path: string, id: string): Promise<void> {
   const holder = await read(path)
   if (holder?.id === id) await writeFile(path, JSON.stringify({ ...holder, beat: holder.beat + 1 }))
 }
 
-async function acquired(path: string, me: Holder, { signal, log, times }: Required<LockOptions>): Promise<void> {
-  let seen = { text: '', since: performance.now() }
-  let told = ''
-  while (!(await isCreated(path, me))) {
+async function acquire(path: string, me: Holder, { signal, log, times }: Required<LockOptions>): Promise<void> {
+  let observed = { text: '', since: performance.now() }
+  let reported = ''
+  while (!(await tryCreate(path, me))) {
     signal.throwIfAborted()
     const holder = await read(path)
     const text = JSON.stringify(holder ?? null)
-    if (text !== seen.text) seen = { text, since: performance.now() }
-    if ((await isGone(holder)) || performance.now() - seen.since > times.silenceMs) {
+    if (text !== observed.text) observed = { text, since: performance.now() }
+    if ((await isGone(holder)) || performance.now() - observed.since > times.silenceMs) {
       await rm(path, { force: true })
       continue
     }
-    if (holder !== undefined && told !== holder.id)
-      log(`waiting for ${holder.host}, which fetches into the same volume`)
-    told = holder?.id ?? told
+    if (holder !== undefined && reported !== holder.id)
+      log(`waiting for ${holder.host}, which is fetching into the same volume`)
+    reported = holder?.id ?? reported
     await sleep(times.pollMs, signal)
   }
 }
 
-async function isCreated(path: string, me: Holder): Promise<boolean> {
+async function tryCreate(path: string, me: Holder): Promise<boolean> {
   try {
     await writeFile(path, JSON.stringify(me), { flag: 'wx' })
     return true
@@ -89,10 +94,10 @@ async function isCreated(path: string, me: Holder): Promise<boolean> {
   }
 }
 
-/** Known for sure only of this host. */
+/** Certain only for processes of this host. */
 async function isGone(holder: Holder | undefined): Promise<boolean> {
   if (holder?.host !== hostname()) return false
-  return (await startOf(holder.pid)) !== holder.started
+  return (await startTimeOf(holder.pid)) !== holder.started
 }
 
 async function read(path: string): Promise<Holder | undefined> {
@@ -103,8 +108,8 @@ async function read(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** When the process started, in ticks since the boot; process ids alone repeat, and in a container they are all 1. */
-async function startOf(pid: number | 'self'): Promise<string> {
+/** Start time of a process, in ticks since boot. Process ids are reused, and in a container the first one is always 1. */
+async function startTimeOf(pid: number | 'self'): Promise<string> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }

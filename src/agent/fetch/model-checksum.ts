@@ -1,6 +1,6 @@
 /**
- * The checksum of a model. Of one file: its SHA-256. Of several: the SHA-256 of what `sha256sum` prints for them, in the
- * order of their paths at the source, which anyone can make:
+ * The checksum of a model. Of one file: its SHA-256. Of several: the SHA-256 of the output of `sha256sum`, in the order of
+ * their paths at the source. To compute it:
  *
  *     find . -type f -printf '%P\n' | LC_ALL=C sort | xargs -d '\n' sha256sum | sha256sum
  */
@@ -11,7 +11,11 @@ import { join } from 'node:path'
 import { checksumOfFile } from './checksum.ts'
 import type { Placed } from './layout.ts'
 
-export async function modelChecksum(directory: string, files: readonly Placed[], signal: AbortSignal): Promise<string> {
+export async function checksumOfModel(
+  directory: string,
+  files: readonly Placed[],
+  signal: AbortSignal,
+): Promise<string> {
   const sums: string[] = []
   const byPath = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.file.path), Buffer.from(b.file.path)))
   for (const { path } of byPath) {

@@ -1,7 +1,7 @@
 /**
- * A file that is still on its way: its bytes in `KEY.part`, the ranges of it that are safely there in `KEY.ranges`, one on
- * a line. The key is made of the path and of the content's identity, so that what is on disk is never mixed with other
- * content, and two pods that fetch into the same volume write the same bytes to the same places.
+ * An incomplete file: its bytes are in `KEY.part`, the completed ranges in `KEY.ranges`, one per line. The key depends on
+ * the path and the identity of the content, so that different contents never mix, and two pods that fetch into the same
+ * volume write the same bytes to the same positions.
  */
 import { createHash } from 'node:crypto'
 import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 import type { ByteRange, RemoteFile } from './source.ts'
 
-/** Lost at most, for each connection, when a run dies. */
+/** The size of a range: at most this much is lost for each connection when a run is killed. */
 export const RANGE_BYTES = 16 * 1_024 * 1_024
 
 export class Part {
@@ -29,7 +29,7 @@ export class Part {
     this.#file = file
   }
 
-  /** The ranges that have to be read yet. */
+  /** The ranges that are still missing. */
   async missing(rangeBytes: number): Promise<readonly ByteRange[]> {
     const { size, hasRanges } = this.#file
     if (size === undefined || !hasRanges) return [{ start: 0 }]
@@ -39,7 +39,7 @@ export class Part {
     return all.filter((range) => !done.has(textOf(range)))
   }
 
-  /** A list of ranges without the bytes means nothing: so both or none. */
+  /** The completed ranges. Without the part, the list of ranges is invalid and removed. */
   async #done(): Promise<ReadonlySet<string>> {
     const handle = await open(this.path, 'r').catch(() => undefined)
     if (handle === undefined) {
@@ -51,7 +51,7 @@ export class Part {
   }
 
   async open(): Promise<void> {
-    // Appending and plain writing both place bytes wrongly; so: created if it is not there, then opened for update.
+    // Mode 'a' ignores positions and 'w' truncates, so the file is created first, then opened for update.
     await (await open(this.path, 'a')).close()
     this.#handle = await open(this.path, 'r+')
     if (this.#file.size !== undefined) await this.#handle.truncate(this.#file.size)
@@ -64,13 +64,13 @@ export class Part {
     }
   }
 
-  /** On disk first, then said to be: a machine that dies in between costs a range, not the truth. */
+  /** Flushes the bytes before it records the range: a crash in between costs a range, but the record stays true. */
   async finish(range: ByteRange): Promise<void> {
     await this.#opened.datasync()
     await appendFile(this.#ranges, `${textOf(range)}\n`)
   }
 
-  /** For content of which nobody knows the length: it ends here. */
+  /** Ends content of unknown length. */
   async end(size: number): Promise<void> {
     await this.#opened.truncate(size)
     await this.#opened.datasync()

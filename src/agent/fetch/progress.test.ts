@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Progress } from './progress.ts'
 import { durationText, sizeText } from './size.ts'
 
-test('sizes and times as people read them', () => {
+test('formats sizes and durations for people', () => {
   assert.deepEqual([0, 999, 1_000, 1_234_567, 5e9, 2.5e12].map(sizeText), [
     '0 B',
     '999 B',
@@ -16,14 +16,14 @@ test('sizes and times as people read them', () => {
   assert.deepEqual([0.2, 59, 61, 7_260].map(durationText), ['1 s', '59 s', '1 min 1 s', '2 h 1 min'])
 })
 
-test('a line says how far it is, how fast, and how long it will take', () => {
+test('a line has percentage, rate and remaining time', () => {
   const progress = new Progress(1_000_000, 100_000, () => {})
   assert.equal(progress.line(0), '10 % · 100 kB of 1 MB · 0 B/s')
   progress.add(300_000)
   assert.equal(progress.line(3_000), '40 % · 400 kB of 1 MB · 100 kB/s · 6 s left')
 })
 
-test('the rate is that of now, not of the beginning', () => {
+test('the rate is that of the latest samples', () => {
   const progress = new Progress(1_000_000, 0, () => {})
   progress.line(0)
   progress.add(500_000)

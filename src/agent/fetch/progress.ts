@@ -1,9 +1,9 @@
-/** How far a fetch is: one line every few seconds in the container's log. */
+/** The progress of a fetch: one line every few seconds in the log of the container. */
 import { durationText, sizeText } from './size.ts'
 
 const EVERY_MS = 5_000
-/** The rate is that of the latest lines: what matters is how it goes now. */
-const REMEMBERED = 6
+/** The rate is that of the latest samples. */
+const MAX_SAMPLES = 6
 
 export class Progress {
   readonly #total: number | undefined
@@ -12,7 +12,7 @@ export class Progress {
   #done: number
   #timer: NodeJS.Timeout | undefined
 
-  /** `total` is undefined when a server does not tell; `done` is what an earlier run has left. */
+  /** `total` is undefined if the server does not report it. `done` is what an earlier run has fetched. */
   constructor(total: number | undefined, done: number, log: (line: string) => void) {
     this.#total = total
     this.#done = done
@@ -28,7 +28,7 @@ export class Progress {
     clearInterval(this.#timer)
   }
 
-  /** Negative when what was received has to be received again. */
+  /** Negative if bytes have to be received again. */
   add(bytes: number): void {
     this.#done += bytes
   }
@@ -37,7 +37,7 @@ export class Progress {
     const oldest = this.#samples[0] ?? { at: now, bytes: this.#done }
     const rate = now > oldest.at ? Math.max(0, ((this.#done - oldest.bytes) * 1_000) / (now - oldest.at)) : 0
     this.#samples.push({ at: now, bytes: this.#done })
-    if (this.#samples.length > REMEMBERED) this.#samples.shift()
+    if (this.#samples.length > MAX_SAMPLES) this.#samples.shift()
     const speed = `${sizeText(Math.round(rate))}/s`
     if (this.#total === undefined) return `${sizeText(this.#done)} · ${speed}`
     const percent = this.#total === 0 ? 100 : Math.floor((this.#done / this.#total) * 100)

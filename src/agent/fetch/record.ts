@@ -1,7 +1,7 @@
 /**
- * What a directory holds of a model, remembered across runs: a file of JSON lines, one for each file that is in place and
- * one at the end when all are. It is only ever appended to, so that a run that dies leaves a true record; a line that was
- * cut off, or says what this program does not know, is passed over.
+ * The record of the files that a directory has of a model, across runs: JSON lines, one for each file in place, and a last
+ * one when all are. It is only appended to, so that a killed run leaves a true record. Truncated and unknown lines are
+ * ignored.
  */
 import { appendFile, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ export interface Kept {
   readonly identity?: string
 }
 
-/** Said last: everything of the URI is there. */
+/** The last line: all files of the URI are in place. */
 export interface Completion {
   readonly uri: string
   readonly at: string
-  /** The checksum that was asked for, and found. */
+  /** The expected checksum, if one was verified. */
   readonly checksum?: string
 }
 
@@ -37,19 +37,19 @@ export class Record {
     this.#directory = directory
   }
 
-  /** What is said to be there, and has the size that it should have. */
+  /** The recorded files that exist with the recorded size. */
   async read(): Promise<Contents> {
     const text = await readFile(this.#path, 'utf8').catch(() => '')
-    const lines = text.split('\n').flatMap(parsedLine)
-    const said = new Map(lines.flatMap((line) => ('file' in line ? [[line.file.path, line.file] as const] : [])))
+    const lines = text.split('\n').flatMap(parseLine)
+    const recorded = new Map(lines.flatMap((line) => ('file' in line ? [[line.file.path, line.file] as const] : [])))
     const last = lines.at(-1)
     const files = new Map<string, Kept>()
-    for (const [path, file] of said) if (await this.#isThere(file)) files.set(path, file)
-    const isWhole = last !== undefined && 'complete' in last && files.size === said.size
+    for (const [path, file] of recorded) if (await this.#exists(file)) files.set(path, file)
+    const isWhole = last !== undefined && 'complete' in last && files.size === recorded.size
     return { files, ...(isWhole && { completion: last.complete }) }
   }
 
-  /** Forgets what is not among these, and that it was complete. */
+  /** Keeps only these files, and marks the model as incomplete. */
   async begin(files: readonly Kept[]): Promise<void> {
     const scratch = `${this.#path}.${process.pid}`
     await writeFile(scratch, files.map((file) => lineOf({ file })).join(''))
@@ -64,7 +64,7 @@ export class Record {
     return appendFile(this.#path, lineOf({ complete }))
   }
 
-  async #isThere({ path, size }: Kept): Promise<boolean> {
+  async #exists({ path, size }: Kept): Promise<boolean> {
     const found = await stat(join(this.#directory, path)).catch(() => undefined)
     return found?.isFile() === true && found.size === size
   }
@@ -74,7 +74,7 @@ function lineOf(line: Line): string {
   return `${JSON.stringify(line)}\n`
 }
 
-function parsedLine(text: string): Line[] {
+function parseLine(text: string): Line[] {
   try {
     const line = JSON.parse(text) as Partial<{ file: Partial<Kept>; complete: Partial<Completion> }>
     if (typeof line.file?.path === 'string' && typeof line.file.size === 'number') return [{ file: line.file as Kept }]

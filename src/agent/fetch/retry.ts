@@ -1,24 +1,24 @@
-/** Trying again what may go well the next time. */
+/** Retries of transient errors. */
 import { sleep } from '../../kube/sleep.ts'
 import { TransientError } from './error.ts'
 
-export interface Patience {
-  /** How long to wait after each failure in a row; when they are used up, the failure is final. */
+export interface RetryPolicy {
+  /** The delays after consecutive failures; after the last one, a failure is final. */
   readonly waitsMs: readonly number[]
-  /** A connection that is silent for so long counts as broken. */
+  /** A connection without data for this time counts as broken. */
   readonly stallMs: number
 }
 
-export const defaultPatience: Patience = { waitsMs: [500, 1_000, 2_000, 4_000, 8_000, 15_000], stallMs: 30_000 }
+export const defaultRetryPolicy: RetryPolicy = { waitsMs: [500, 1_000, 2_000, 4_000, 8_000, 15_000], stallMs: 30_000 }
 
-/** Counts failures in a row. */
+/** Counts consecutive failures. */
 export class Attempts {
-  readonly #patience: Patience
+  readonly #retryPolicy: RetryPolicy
   readonly #signal: AbortSignal
   #failures = 0
 
-  constructor(patience: Patience, signal: AbortSignal) {
-    this.#patience = patience
+  constructor(retryPolicy: RetryPolicy, signal: AbortSignal) {
+    this.#retryPolicy = retryPolicy
     this.#signal = signal
   }
 
@@ -26,18 +26,18 @@ export class Attempts {
     this.#failures = 0
   }
 
-  /** Returns when it is time for another try; throws the error when it is none that passes, or one too many. */
+  /** Resolves when it is time to retry. Throws the error if it is not transient or the attempts are used up. */
   async failed(error: unknown): Promise<void> {
     this.#signal.throwIfAborted()
-    const wait = this.#patience.waitsMs[this.#failures]
+    const wait = this.#retryPolicy.waitsMs[this.#failures]
     if (!(error instanceof TransientError) || wait === undefined) throw error
     this.#failures++
     await sleep(wait * (0.75 + Math.random() / 2), this.#signal)
   }
 }
 
-export async function retrying<T>(patience: Patience, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  const attempts = new Attempts(patience, signal)
+export async function retrying<T>(retryPolicy: RetryPolicy, signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+  const attempts = new Attempts(retryPolicy, signal)
   for (;;) {
     try {
       return await ask()

@@ -1,4 +1,4 @@
-/** Sizes and times as people read them. */
+/** Sizes and durations for people. */
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const
 

@@ -1,6 +1,6 @@
 /** Bounded parallelism. */
 
-/** Runs at most so many things at once; the others wait in order. */
+/** Runs at most `count` functions at the same time. Others wait in order. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -23,8 +23,8 @@ export class Slots {
 }
 
 /**
- * Does the work for every item, at most `count` at a time, in order. The first failure aborts the signal of the others;
- * it is thrown when all have come to rest, so that nothing writes any more.
+ * Runs `work` on every item in order, at most `count` at the same time. The first failure aborts the signal of the others.
+ * It is thrown after all have ended, so that nothing writes any more.
  */
 export async function forEach<T>(
   items: readonly T[],

@@ -1,27 +1,26 @@
 /**
- * Where a model comes from. A source lists files and reads ranges of them; it neither retries nor writes.
+ * The source of a model. A source lists files and reads ranges of them; it neither retries nor writes.
  *
- * Guarantees asked of a source
- * - What can be tried again throws TransientError, what cannot FetchError, content that is no longer that of the list
- *   ChangedError.
+ * Contract
+ * - Throws TransientError if a retry may help, FetchError if not, ChangedError if the content has changed since the list.
  * - `path` is relative and safe: see `relativePath`.
  */
 import type { Checksum } from './checksum.ts'
 
 export interface RemoteFile {
-  /** Where the source finds it. */
+  /** The name of the file at the source. */
   readonly key: string
-  /** Where it goes, below the model's directory, divided by slashes. */
+  /** Its path below the model's directory, with slashes. */
   readonly path: string
-  /** In bytes; absent when the server does not tell. */
+  /** In bytes; absent if the server does not report it. */
   readonly size?: number
-  /** Changes whenever the content does. Absent: nobody can tell, so it is fetched anew every time. */
+  /** Changes whenever the content does. Without it, the file is fetched again every time. */
   readonly identity?: string
-  /** Whether ranges can be read, and with them a download resumed. */
+  /** Whether ranges can be read, so that a download can resume. */
   readonly hasRanges: boolean
 }
 
-/** From `start` up to, but without, `end`; to the end of the file if there is none. */
+/** From `start` up to but excluding `end`; without `end`, to the end of the file. */
 export interface ByteRange {
   readonly start: number
   readonly end?: number
@@ -30,11 +29,11 @@ export interface ByteRange {
 export type Bytes = AsyncIterable<Uint8Array>
 
 export interface Source {
-  /** The URI as it may be shown: without credentials. */
+  /** The URI without credentials, for messages. */
   readonly shown: string
   /** At least one file. */
   list(signal: AbortSignal): Promise<readonly RemoteFile[]>
   read(file: RemoteFile, range: ByteRange, signal: AbortSignal): Promise<Bytes>
-  /** What the server says the content hashes to, where it says something that means the content. */
+  /** The checksum of the content that the server reports, if any. */
   checksum(file: RemoteFile, signal: AbortSignal): Promise<Checksum | undefined>
 }

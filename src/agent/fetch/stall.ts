@@ -1,8 +1,8 @@
-/** Bytes off the network, or an error in bounded time. */
+/** Reads from the network with a limit on inactivity. */
 import { ChangedError, FetchError, TransientError } from './error.ts'
 import type { Bytes } from './source.ts'
 
-/** Passes on what `open` gives; a silence longer than `stallMs`, and whatever breaks on the way, is a TransientError. */
+/** Yields the bytes of `open`. Throws TransientError if nothing arrives for `stallMs`, or if the connection breaks. */
 export async function* unlessStalled(
   open: (signal: AbortSignal) => Promise<Bytes>,
   stallMs: number,
@@ -14,12 +14,12 @@ export async function* unlessStalled(
     for await (const bytes of await open(AbortSignal.any([signal, stalled.signal]))) {
       timer.refresh()
       yield bytes
-      // The disk has had its time in between.
+      // The time of the consumer does not count.
       timer.refresh()
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (stalled.signal.aborted) throw new TransientError(`nothing was received for ${stallMs / 1_000} s`)
+    if (stalled.signal.aborted) throw new TransientError(`no data for ${stallMs / 1_000} s`)
     throw asTransient(error)
   } finally {
     clearTimeout(timer)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { relativePath } from './relative-path.ts'
 import { objectUri, shownUri } from './uri.ts'
 
-test('what is shown of a URI has no secret in it', () => {
+test('shown URIs contain no secrets', () => {
   const cases = [
     ['https://user:pa%40ss@host/m.bin', 'https://host/m.bin'],
     ['https://host/m.bin?X-Amz-Signature=abc#frag', 'https://host/m.bin'],
@@ -40,6 +40,6 @@ test('names stay below the directory', () => {
     '.fetch/lock',
     'a/.fetch',
   ]) {
-    assert.throws(() => relativePath(name), /no path below/, JSON.stringify(name))
+    assert.throws(() => relativePath(name), /is not a path below/, JSON.stringify(name))
   }
 })

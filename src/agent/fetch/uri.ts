@@ -1,6 +1,6 @@
 /** URIs of models. */
 
-/** Without what may be a secret: user and password, and the query, in which signatures stand. */
+/** Removes what may be secret: user, password, and the query, which may contain a signature. */
 export function shownUri(uri: string): string {
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is.exec(uri) ?? []
   if (scheme === '') return uri.replace(/[?#].*$/s, '')
@@ -12,11 +12,11 @@ export function shownUri(uri: string): string {
 
 export interface ObjectUri {
   readonly bucket: string
-  /** One object, or what the keys of several begin with. */
+  /** The key of one object, or the common prefix of several. */
   readonly key: string
 }
 
-/** Of `s3://bucket/key` or `gs://bucket/key`. Keys are what they are: nothing in them is decoded. */
+/** Parses `s3://bucket/key` or `gs://bucket/key`. Keys are not decoded. */
 export function objectUri(uri: string): ObjectUri | undefined {
   const [, bucket = '', key = ''] = /^[a-z0-9]+:\/\/([^/?#@:]+)(?:\/(.*))?$/is.exec(uri) ?? []
   return bucket === '' ? undefined : { bucket, key }

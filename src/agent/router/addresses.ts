@@ -1,18 +1,18 @@
 /**
- * Where versions are: HAProxy takes only IP addresses for what is added live, so names are looked up here. The address of
- * a Service stays for as long as it lives, so it is asked for again only now and then, beside the work: a DNS that hangs
- * holds up nothing that is known already.
+ * Resolves the addresses of versions, because HAProxy accepts only IP addresses for servers added at runtime. The address
+ * of a Service does not change, so known addresses are refreshed only at intervals and in the background: a DNS server
+ * that hangs does not delay them.
  */
 import { isIP } from 'node:net'
 import type { Route } from './route.ts'
 import { hostAndPort } from './route.ts'
 import type { Destination } from './steering.ts'
 
-const AGAIN_MS = 10_000
+const REFRESH_MS = 10_000
 
 interface Known {
   readonly ip: string
-  readonly askedAt: number
+  readonly lookedUpAt: number
 }
 
 export interface AddressesDeps {
@@ -28,7 +28,7 @@ export class Addresses {
     this.#deps = deps
   }
 
-  /** The route with addresses. A version without traffic may be missing from it; any other fails if it cannot be found. */
+  /** Adds addresses to the route. Omits versions without traffic that cannot be resolved; fails for any other. */
   async resolve(route: Route): Promise<Destination[]> {
     const hosts = new Set(route.map(({ address }) => hostAndPort(address).host))
     this.#known = new Map([...this.#known].filter(([host]) => hosts.has(host)))
@@ -49,19 +49,19 @@ export class Addresses {
   async #ip(host: string): Promise<string> {
     if (isIP(host)) return host
     const known = this.#known.get(host)
-    if (!known) return this.#ask(host)
+    if (!known) return this.#lookUp(host)
     const now = this.#deps.now()
-    if (now - known.askedAt >= AGAIN_MS) {
-      this.#known.set(host, { ...known, askedAt: now })
-      void this.#ask(host).catch(() => undefined)
+    if (now - known.lookedUpAt >= REFRESH_MS) {
+      this.#known.set(host, { ...known, lookedUpAt: now })
+      void this.#lookUp(host).catch(() => undefined)
     }
     return known.ip
   }
 
-  async #ask(host: string): Promise<string> {
-    const askedAt = this.#deps.now()
+  async #lookUp(host: string): Promise<string> {
+    const lookedUpAt = this.#deps.now()
     const ip = await this.#deps.lookup(host)
-    this.#known.set(host, { ip, askedAt })
+    this.#known.set(host, { ip, lookedUpAt })
     return ip
   }
 }

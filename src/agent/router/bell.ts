@@ -1,4 +1,4 @@
-/** Wakes one who waits, or lets the next wait end at once. */
+/** Ends the current wait, or the next one if nothing waits. */
 export class Bell {
   #isRung = false
   #wake: (() => void) | undefined

@@ -1,4 +1,4 @@
-/** What a router says to Prometheus. */
+/** The metrics of a router, for Prometheus. */
 import type { RouterReport, VersionCounters } from '../../api/router-report.ts'
 
 interface Series {
@@ -14,13 +14,13 @@ const series: readonly Series[] = [
   {
     name: 'model_router_requests_total',
     type: 'counter',
-    help: 'Requests that have ended, by the version they went to',
+    help: 'Tries of requests that have ended, by the version they went to',
     samples: ({ requests }) => [['', '', requests]],
   },
   {
     name: 'model_router_errors_total',
     type: 'counter',
-    help: 'Of these, those answered with 5xx or not at all',
+    help: 'Of these, those answered with 5xx, not at all, or not connected',
     samples: ({ errors }) => [['', '', errors]],
   },
   {

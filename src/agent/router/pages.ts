@@ -1,7 +1,8 @@
-/** What a router tells over HTTP: reading only, there is nothing here to order. */
+/** The HTTP pages of a router. They are read-only. */
 import { createServer } from 'node:http'
 import { REPORT_PATH } from '../../api/router-report.ts'
-import { listening } from './listening.ts'
+import { type Answer, answerRequests, closeServer, HTTP_LIMITS, pathOf } from '../../net/http-server.ts'
+import { listen } from '../../net/listening.ts'
 import { metricsPage } from './metrics-page.ts'
 import type { Router } from './router.ts'
 
@@ -10,29 +11,14 @@ export interface Pages {
   close(): Promise<void>
 }
 
-interface Answer {
-  readonly status: number
-  readonly type?: string
-  readonly body: string
-}
-
 export async function servePages(port: number, router: Router): Promise<Pages> {
-  const server = createServer((request, response) => {
-    const { status, type = 'text/plain; charset=utf-8', body } = answer(request.url ?? '/', router)
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
-  })
-  return {
-    port: await listening(server, port),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const server = createServer(HTTP_LIMITS)
+  answerRequests(server, (request) => answer(pathOf(request), router))
+  return { port: await listen(server, { port }), close: () => closeServer(server) }
 }
 
-function answer(url: string, router: Router): Answer {
-  switch (url.replace(/\?.*/, '')) {
+function answer(path: string, router: Router): Answer {
+  switch (path) {
     case REPORT_PATH:
       return { status: 200, type: 'application/json', body: JSON.stringify(router.report()) }
     case '/metrics':

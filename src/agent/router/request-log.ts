@@ -1,9 +1,9 @@
-/** Takes the lines that HAProxy sends about requests, over TCP on loopback: none is lost while both sides live. */
+/** Receives the request log of HAProxy, over TCP on loopback: no line is lost while both sides run. */
 import { createServer, type Socket } from 'node:net'
-import { listening } from './listening.ts'
+import { listen } from '../../net/listening.ts'
 import { type EndedRequest, parseRequestLine } from './request-line.ts'
 
-const LONGEST_LINE = 4_096
+const MAX_LINE = 4_096
 
 export interface RequestLog {
   readonly port: number
@@ -22,7 +22,7 @@ export async function listenForRequests(port: number, note: (request: EndedReque
     })
   })
   return {
-    port: await listening(server, port, '127.0.0.1'),
+    port: await listen(server, { port, host: '127.0.0.1' }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
@@ -36,7 +36,7 @@ function readLines(socket: Socket, take: (line: string) => void): void {
   socket.setEncoding('utf8')
   socket.on('data', (text: string) => {
     const lines = `${rest}${text}`.split('\n')
-    rest = (lines.pop() ?? '').slice(0, LONGEST_LINE)
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE)
     for (const line of lines) take(line)
   })
 }

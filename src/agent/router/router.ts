@@ -1,23 +1,23 @@
 /**
- * Keeps HAProxy in line with the route. Whatever it finds, be it a HAProxy that has just started or one that divides the
- * traffic already, it compares and orders the difference; so every restart, of either, heals.
+ * Configures HAProxy by the route. It compares the state of HAProxy with the route and sends commands for the difference,
+ * so it recovers from a restart of either.
  *
- * A route that cannot be put in effect, since it is no route or a version has no address yet, changes nothing: the one
- * before stays, and the reason is said.
+ * A route that is invalid, or has a version without an address, changes nothing: the previous one stays in effect, and the
+ * reason is logged.
  */
 import type { RouterReport } from '../../api/router-report.ts'
 import type { Addresses } from './addresses.ts'
-import type { Order } from './haproxy-socket.ts'
+import type { RunCommand } from './haproxy-socket.ts'
 import { parseRoute, type Route } from './route.ts'
-import { divisionOf, parseServers, type Server, SHOW_SERVERS } from './servers.ts'
-import { type Destination, ordersToward } from './steering.ts'
+import { divisionOf, parseRetries, parseServers, type Server, SHOW_SERVERS, SHOW_STATISTICS } from './servers.ts'
+import { commandsToward, type Destination } from './steering.ts'
 import type { TrafficCounters } from './traffic-counters.ts'
 
 export interface RouterDeps {
-  readonly order: Order
+  readonly run: RunCommand
   readonly addresses: Addresses
   readonly counters: TrafficCounters
-  /** Route files, the first that says something counts. */
+  /** The contents of the route files. The first that is not empty counts. */
   readonly readRoutes: () => Promise<readonly string[]>
   readonly startedAt: number
   readonly log: (message: string) => void
@@ -27,13 +27,13 @@ export class Router {
   readonly #deps: RouterDeps
   #servers: readonly Server[] = []
   #reachable = false
-  #trouble = ''
+  #problem = ''
 
   constructor(deps: RouterDeps) {
     this.#deps = deps
   }
 
-  /** Requests that come in are answered by somebody: HAProxy is there and has a version with weight. */
+  /** HAProxy runs and has a version with weight, so that it can answer requests. */
   get isReady(): boolean {
     return this.isReachable && this.#servers.some(({ enabled, weight }) => enabled && weight > 0)
   }
@@ -42,13 +42,14 @@ export class Router {
     return this.#reachable
   }
 
-  /** Never throws; what went wrong is logged once, until it is something else. */
+  /** Never throws. Logs a problem once, until it changes. */
   async sync(): Promise<void> {
     try {
       await this.#sync()
-      this.#say('')
+      await this.#countRetries()
+      this.#logProblem('')
     } catch (error) {
-      this.#say(error instanceof Error ? error.message : String(error))
+      this.#logProblem(error instanceof Error ? error.message : String(error))
     }
   }
 
@@ -61,20 +62,20 @@ export class Router {
   }
 
   async #sync(): Promise<void> {
-    await this.#look()
+    await this.#observe()
     const route = await this.#route()
     if (!route) return
     const destinations = await this.#deps.addresses.resolve(route)
-    const { divide, tidy } = ordersToward(destinations, this.#servers)
-    for (const command of divide) await this.#deps.order(command)
-    for (const command of tidy) await this.#deps.order(command)
-    if (divide.length + tidy.length > 0) await this.#look()
-    if (divide.length > 0) this.#told(destinations)
+    const { divide, tidy } = commandsToward(destinations, this.#servers)
+    for (const command of divide) await this.#deps.run(command)
+    for (const command of tidy) await this.#deps.run(command)
+    if (divide.length + tidy.length > 0) await this.#observe()
+    if (divide.length > 0) this.#verify(destinations)
   }
 
-  async #look(): Promise<void> {
+  async #observe(): Promise<void> {
     try {
-      this.#servers = parseServers(await this.#deps.order(SHOW_SERVERS))
+      this.#servers = parseServers(await this.#deps.run(SHOW_SERVERS))
       this.#reachable = true
     } catch (error) {
       this.#servers = []
@@ -82,6 +83,11 @@ export class Router {
       throw error
     }
     this.#deps.counters.keepOnly(new Set(this.#servers.map(({ name }) => name)))
+  }
+
+  async #countRetries(): Promise<void> {
+    const retries = parseRetries(await this.#deps.run(SHOW_STATISTICS))
+    for (const { name } of this.#servers) this.#deps.counters.noteRetries(name, retries.get(name) ?? 0)
   }
 
   async #route(): Promise<Route | undefined> {
@@ -92,16 +98,16 @@ export class Router {
     return undefined
   }
 
-  /** Orders are answered in words that differ between versions of HAProxy; what it shows afterwards decides. */
-  #told(destinations: readonly Destination[]): void {
-    const { divide } = ordersToward(destinations, this.#servers)
-    if (divide.length > 0) throw new Error(`HAProxy did not carry out: ${divide.join('; ')}`)
+  /** Checks the state after the commands, because their responses differ between versions of HAProxy. */
+  #verify(destinations: readonly Destination[]): void {
+    const { divide } = commandsToward(destinations, this.#servers)
+    if (divide.length > 0) throw new Error(`HAProxy did not execute: ${divide.join('; ')}`)
     const division = destinations.map(({ version, weight }) => `${version} ${weight} %`).join(', ')
     this.#deps.log(`in effect: ${division}`)
   }
 
-  #say(trouble: string): void {
-    if (trouble !== '' && trouble !== this.#trouble) this.#deps.log(trouble)
-    this.#trouble = trouble
+  #logProblem(problem: string): void {
+    if (problem !== '' && problem !== this.#problem) this.#deps.log(problem)
+    this.#problem = problem
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The orders that bring HAProxy from what it does to what the route says: none if it already does. Pure.
+ * The commands that bring HAProxy to the state of the route: none if it is already there. Pure.
  *
- * - Percent are HAProxy's weights as they are: it takes whole numbers up to 256, so the ratio is exact.
- * - Weights rise before others fall: at no moment is there nobody to send to.
- * - A version that has left the route gets no new request at once, and goes when its last one has ended. HAProxy refuses
- *   that until then, and is asked again.
+ * - HAProxy uses the percentages as weights. It accepts integers up to 256, so the ratio is exact.
+ * - Weights are raised before others are lowered, so that there is always a server to send to.
+ * - A version that is no longer in the route gets no new requests. It is deleted after its last request has ended; until
+ *   then HAProxy rejects the deletion, which is repeated.
  */
 import { ROUTER_BACKEND } from '../../api/router-wire.ts'
 import type { Server } from './servers.ts'
@@ -17,14 +17,14 @@ export interface Destination {
   readonly weight: number
 }
 
-export interface Orders {
-  /** Until these are carried out, traffic is not divided by the route. */
+export interface Commands {
+  /** Required for the route to be in effect. */
   readonly divide: readonly string[]
-  /** What may be refused for now. */
+  /** Deletions, which HAProxy may reject for now. */
   readonly tidy: readonly string[]
 }
 
-export function ordersToward(route: readonly Destination[], servers: readonly Server[]): Orders {
+export function commandsToward(route: readonly Destination[], servers: readonly Server[]): Commands {
   const known = new Map(servers.map((server) => [server.name, server]))
   const weightNow = ({ version }: Destination): number | undefined => {
     const server = known.get(version)
@@ -37,27 +37,27 @@ export function ordersToward(route: readonly Destination[], servers: readonly Se
   const leaving = servers.filter(({ name }) => !wanted.has(name))
   return {
     divide: [
-      ...route.flatMap((destination) => presence(destination, known.get(destination.version))),
-      ...[...rising, ...falling].map(weigh),
-      ...leaving.filter(({ enabled }) => enabled).map(({ name }) => `disable server ${path(name)}`),
+      ...route.flatMap((destination) => ensureServer(destination, known.get(destination.version))),
+      ...[...rising, ...falling].map(setWeight),
+      ...leaving.filter(({ enabled }) => enabled).map(({ name }) => `disable server ${serverPath(name)}`),
     ],
-    tidy: leaving.map(({ name }) => `del server ${path(name)}`),
+    tidy: leaving.map(({ name }) => `del server ${serverPath(name)}`),
   }
 }
 
-/** There, at the right address, and in use, with its weight from the first request on. */
-function presence(destination: Destination, server: Server | undefined): string[] {
+/** Adds or enables the server with its address, and with its weight from the first request on. */
+function ensureServer(destination: Destination, server: Server | undefined): string[] {
   const { version, ip, port, weight } = destination
-  const enable = `enable server ${path(version)}`
+  const enable = `enable server ${serverPath(version)}`
   const at = ip.includes(':') ? `[${ip}]` : ip
-  if (!server) return [`add server ${path(version)} ${at}:${port} weight ${weight}`, enable]
+  if (!server) return [`add server ${serverPath(version)} ${at}:${port} weight ${weight}`, enable]
   const isThere = server.ip === ip && server.port === port
   return [
-    ...(isThere ? [] : [`set server ${path(version)} addr ${ip} port ${port}`]),
-    ...(server.enabled ? [] : [weigh(destination), enable]),
+    ...(isThere ? [] : [`set server ${serverPath(version)} addr ${ip} port ${port}`]),
+    ...(server.enabled ? [] : [setWeight(destination), enable]),
   ]
 }
 
-const weigh = ({ version, weight }: Destination): string => `set server ${path(version)} weight ${weight}`
+const setWeight = ({ version, weight }: Destination): string => `set server ${serverPath(version)} weight ${weight}`
 
-const path = (version: string): string => `${ROUTER_BACKEND}/${version}`
+const serverPath = (version: string): string => `${ROUTER_BACKEND}/${version}`

@@ -1,6 +1,6 @@
-/** What whoever runs the operator may decide about models that are served. */
-import type { Resources } from '../resources.ts'
-import { defaultTrafficConfig, type TrafficConfig } from '../traffic/config.ts'
+/** Serving settings in the operator's configuration. */
+import type { Resources } from '../pod/resources.ts'
+import { defaultTrafficConfig, type TrafficConfig } from '../traffic/index.ts'
 
 interface Toleration {
   readonly key: string
@@ -9,21 +9,21 @@ interface Toleration {
 }
 
 export interface ServingConfig extends TrafficConfig {
-  /** A version that gets no traffic any more is kept this long before it goes: connections end, caches of routes expire. */
+  /** How long a version without traffic is kept: connections end, and cached routes expire. */
   readonly drainSeconds: number
-  /** For CPU and memory, where a model asks for neither. The CPU request is what an autoscaler measures use against. */
+  /** CPU and memory for models that set neither. Autoscalers measure CPU utilization against the request. */
   readonly defaultResources: Resources
   /** Of the container that fetches a model. */
   readonly fetchResources: Resources
-  /** Name under which GPUs are asked for. */
+  /** Resource name of GPUs. */
   readonly gpuResource: string
-  /** Where pods with GPUs may go, beside what the model itself says. */
+  /** Tolerations of pods with GPUs, in addition to those of the model. */
   readonly gpuTolerations: readonly Toleration[]
   /** Size of /dev/shm. It counts against the memory limit of the pod. */
   readonly sharedMemory: string
-  /** Who the pods run as; never root. */
+  /** User and group of the pods. Never root. */
   readonly user: number
-  /** Names under which a metrics adapter offers what a number of pods may follow. */
+  /** Names of the scaling metrics in the metrics adapter. */
   readonly metricNames: {
     readonly requestsPerSecond: string
     readonly queueDepth: string

@@ -8,9 +8,10 @@ import type { Deployment, Service } from '../../kube/resources.ts'
 import type { Planner } from '../../../test/sim/serving-cluster.ts'
 import { play } from '../../../test/sim/serving-history.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../model-names.ts'
-import type { ServingObserved } from './observed.ts'
-import { planServing, type ServingPlan } from './plan.ts'
-import { REPLICAS_ANNOTATION } from './scale.ts'
+import { REPLICAS_ANNOTATION } from './objects/deployment.ts'
+import type { ServingObserved } from './observe/observed.ts'
+import { planServing } from './plan.ts'
+import type { ServingPlan } from './serving-plan.ts'
 
 interface Bug {
   readonly name: string
@@ -85,9 +86,16 @@ const bugs: readonly Bug[] = [
       const weights = new Map(
         (observed.model as ModelDeployment).spec.versions.map(({ name, weight }) => [name, weight]),
       )
-      const told = (entry: RouteEntry): RouteEntry => ({ ...entry, weight: weights.get(entry.version) ?? 0 })
-      return steered((route) => route.map(told))(observed)
+      const wanted = (entry: RouteEntry): RouteEntry => ({ ...entry, weight: weights.get(entry.version) ?? 0 })
+      // Only where the route has every version of the spec: an incomplete sum would offend S1 instead.
+      const isWhole = (route: RouteEntry[]): boolean => route.reduce((sum, { weight }) => sum + weight, 0) === 100
+      return steered((route) => (isWhole(route.map(wanted)) ? route.map(wanted) : route))(observed)
     },
+  },
+  {
+    name: 'a version runs before its validation has ended',
+    oracle: /S7/,
+    planner: seeing((observed) => withModel(observed, ({ spec: { validation: _validation, ...spec } }) => ({ spec }))),
   },
   {
     name: 'no time to drain',
@@ -97,14 +105,19 @@ const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: 'what routers were told is taken for what they do',
+    name: 'the route of a router is taken for what it does',
     oracle: /S4/,
     planner: seeing((observed) => {
-      const reports = observed.traffic.routerPods.map(({ metadata }) => {
-        const route = JSON.parse(metadata.annotations?.[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
-        const none = { requests: 0, errors: 0, latencyMsSum: 0 }
-        return [metadata.uid ?? '', { startedAt: 0, versions: route.map((entry) => ({ ...entry, ...none })) }] as const
-      })
+      const reports = observed.traffic.proxies
+        .flatMap(({ pods }) => pods)
+        .map(({ metadata }) => {
+          const route = JSON.parse(metadata.annotations?.[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+          const none = { requests: 0, errors: 0, latencyMsSum: 0 }
+          return [
+            metadata.uid ?? '',
+            { startedAt: 0, versions: route.map((entry) => ({ ...entry, ...none })) },
+          ] as const
+        })
       return { ...observed, traffic: { ...observed.traffic, reports: new Map(reports) } }
     }),
   },
@@ -116,7 +129,7 @@ const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'a version without traffic goes, whoever else is ready',
+    name: 'a version without traffic goes, even if no other is ready',
     oracle: /S[45]/,
     planner: deciding(({ prune, status }, observed) => {
       const isUnused = ({ metadata }: Deployment): boolean => {
@@ -133,7 +146,7 @@ const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'the Service is turned before the router routes',
+    name: 'the Service is switched before the router routes',
     oracle: /S4.*dead router/,
     planner: deciding(({ apply }) => {
       const hasRouter = apply.some(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-router'))
@@ -142,11 +155,14 @@ const bugs: readonly Bug[] = [
     }),
   },
   {
-    name: 'the router goes once another way is wanted',
+    name: 'the router goes once another provider is wanted',
     oracle: /S4.*router/,
-    planner: deciding(({ prune, status }, { traffic: { router } }) =>
-      router && status?.traffic?.provider !== 'router' && !prune.includes(router) ? { prune: [...prune, router] } : {},
-    ),
+    planner: deciding(({ prune, status }, { traffic: { proxies } }) => {
+      const router = proxies[0]?.deployment
+      return router && status?.traffic?.provider !== 'router' && !prune.includes(router)
+        ? { prune: [...prune, router] }
+        : {}
+    }),
   },
   {
     name: 'a route goes while it carries traffic',
@@ -163,14 +179,14 @@ const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'the change of way is never put on record',
+    name: 'the switch of providers is never recorded',
     oracle: /G[56]/,
     planner: deciding(({ status }, { model }) => ({
       status: { ...status, ...(model.status?.traffic && { traffic: model.status.traffic }) },
     })),
   },
   {
-    name: 'a number of pods that only we have said is no longer said',
+    name: 'a number of pods that only we have set is no longer set',
     oracle: /S4.*pods/,
     planner: applying((object, { autoscalers }) => {
       if (object.kind !== 'Deployment' || autoscalers.length === 0) return object
@@ -190,7 +206,7 @@ const bugs: readonly Bug[] = [
     })),
   },
   {
-    name: 'a generation that nobody has seen',
+    name: 'a generation that does not exist yet',
     oracle: /G3/,
     planner: deciding(({ status }) => ({
       status: { ...status, observedGeneration: (status?.observedGeneration ?? 0) + 1 },

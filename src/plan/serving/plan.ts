@@ -1,69 +1,70 @@
 /**
- * The life of a model that is served: what should be written, given what is seen. Pure.
+ * Plans one pass over a model that is served: what to write, given what was observed. Pure.
  *
- * Versions of the spec start, are validated where that is asked for, and get their share of the traffic once they are ready.
- * Versions that the spec no longer has lose theirs, are seen to have lost it, drain and go. What has to be remembered
- * in between (since when a version is idle, which way traffic goes) is written to the status first and acted on by a later
- * plan, so that a crash at any point repeats nothing and skips nothing.
+ *     waitForPredecessor ── an earlier model of this name is still being deleted ──▶ look again
+ *             │
+ *     resolveRuntime ────── there is no such ModelServer ──────────────────────────▶ report it
+ *             │
+ *         validate          which versions may start or change
+ *             │
+ *           route           weights, provider, and the switch between providers
+ *             │
+ *           scale           pods of each version
+ *             │
+ *          retire           which versions drain, and which are deleted
+ *             │
+ *             ├──▶ objects  children to apply and to delete
+ *             ├──▶ report   status and events
+ *             └──▶ requeue  when to look again
+ *
+ * Each step uses the results of the steps before it, and none is skipped. What must be remembered between plans (since when
+ * a version is idle, which provider the Service leads to) is written to the status first and acted on by a later plan, so a
+ * crash at any point repeats nothing and skips nothing.
  */
-import type { Plan } from '../plan.ts'
-import { soonest } from '../plan.ts'
-import { refusal } from '../refusal.ts'
-import { childrenOf } from './children.ts'
-import { standingOf } from './conditions.ts'
-import { eventsOf } from './events.ts'
-import type { ServingObserved } from './observed.ts'
-import { builtInRuntimes, runtimeNameOf } from './runtimes/runtime.ts'
-import { type Scene, sceneOf } from './scene.ts'
-import { servedModel, serverOf } from './served-model.ts'
-import { type State, stateOf } from './state.ts'
-import { type PlannedServingStatus, statusOf, stuckStatus } from './status.ts'
+import { providers, type ProviderRegistry } from '../traffic/index.ts'
+import { type Decisions, decisionsOf } from './decisions.ts'
+import { childrenOf } from './objects/children.ts'
+import type { ServingObserved } from './observe/observed.ts'
+import { servedModel } from './observe/served-model.ts'
+import { type ModelView, viewOf } from './observe/view.ts'
+import { standingOf } from './report/conditions.ts'
+import { eventsOf } from './report/events.ts'
+import { statusOf } from './report/status.ts'
+import type { ServingPlan } from './serving-plan.ts'
+import { requeueAfter } from './steps/requeue.ts'
+import { retire } from './steps/retirement.ts'
+import { route } from './steps/routing.ts'
+import { reportMissingRuntime, resolveRuntime } from './steps/runtime.ts'
+import { scale } from './steps/scale.ts'
+import { waitForPredecessor } from './steps/succession.ts'
+import { isHeld, validate } from './steps/validation.ts'
 
-export type ServingPlan = Plan<PlannedServingStatus>
+/** `registry`: the providers that may be used. */
+export function planServing(observed: ServingObserved, registry: ProviderRegistry = providers): ServingPlan {
+  const waiting = waitForPredecessor(observed)
+  if (waiting) return waiting
+  const server = resolveRuntime(observed)
+  if (!server) return reportMissingRuntime(observed)
+  const view = viewOf(observed, servedModel(observed.model, server), registry)
+  return render(view, decide(view))
+}
 
-export function planServing(observed: ServingObserved): ServingPlan {
-  const server = serverOf(observed.model, observed.server)
-  if (!server) return stuck(observed, 'RuntimeNotFound', noRuntime(observed))
-  const scene = sceneOf(observed, servedModel(observed.model, server))
-  const state = stateOf(scene)
-  const status = statusOf(scene, state, standingOf(scene, state))
-  const requeueAfterMs = nextLook(scene, state)
+function decide(view: ModelView): Decisions {
+  const validations = validate(view)
+  const alive = view.versions.filter((one) => one.deployment || (one.wanted && !isHeld(validations, one)))
+  const routing = route(view, alive)
+  const sizes = scale(view, routing)
+  const retirements = retire(view, routing)
+  return decisionsOf(view, { validations, routing, sizes, retirements })
+}
+
+function render(view: ModelView, decisions: Decisions): ServingPlan {
+  const status = statusOf(view, decisions, standingOf(view, decisions))
+  const requeueAfterMs = requeueAfter(view, decisions)
   return {
-    ...childrenOf(scene, state),
+    ...childrenOf(view, decisions),
     status,
-    events: eventsOf(scene, state, status),
+    events: eventsOf(view, decisions, status),
     ...(requeueAfterMs !== undefined && { requeueAfterMs }),
   }
-}
-
-/**
- * The plan after the API server refused one of our writes for a reason that people have to see to, such as a quota: it
- * only says so. Trying again is left to the caller.
- */
-export function planServingRefusal(observed: ServingObserved, message: string): ServingPlan {
-  const { reason } = refusal(message)
-  return stuck(observed, reason, message)
-}
-
-function stuck(observed: ServingObserved, reason: string, message: string): ServingPlan {
-  const status = stuckStatus(observed, reason, message)
-  const isNews = observed.model.status?.message !== status.message
-  const events = isNews ? [{ type: 'Warning', reason, action: 'Serve', note: message } as const] : []
-  return { apply: [], prune: [], status, events }
-}
-
-function noRuntime({ model }: ServingObserved): string {
-  const known = Object.keys(builtInRuntimes).join(', ')
-  return `spec.runtime: there is no ModelServer ${runtimeNameOf(model) ?? ''} in this namespace: create it, or use one of ${known}`
-}
-
-/** What routers say cannot be watched: they are asked again, soon while they are on their way, else now and then. */
-const SETTLING_MS = 1000
-const RATES_MS = 15_000
-
-function nextLook({ now }: Scene, { routing, versions }: State): number | undefined {
-  const ends = versions.map(({ retirement }) => retirement.endsAt)
-  const drains = [...ends, routing.drainEndsAt].map((end) => (end === undefined ? undefined : end - now))
-  const isRouted = routing.ways.some(({ name }) => name === 'router')
-  return soonest(...drains, routing.isSettling ? SETTLING_MS : undefined, isRouted ? RATES_MS : undefined)
 }

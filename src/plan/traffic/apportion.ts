@@ -1,6 +1,6 @@
 /**
- * Divides a whole number in the ratio of the weights, into whole numbers that sum to it: by largest remainder, ties to
- * who comes first. All zero if no weight is above zero.
+ * Splits a whole number in the ratio of the weights, into whole numbers that sum to it: by largest remainder, ties to the
+ * first. All zero if no weight is above zero.
  */
 export function apportion(weights: ReadonlyMap<string, number>, whole: number): ReadonlyMap<string, number> {
   const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0)

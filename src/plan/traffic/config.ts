@@ -1,19 +1,27 @@
-/** What whoever runs the operator may decide about traffic. */
-export interface TrafficConfig {
-  /** HAProxy 2.6 or newer. */
-  readonly routerImage: string
-  readonly routerReplicas: number
-  readonly routerResources: {
-    readonly requests: Readonly<Record<string, string>>
-    readonly limits: Readonly<Record<string, string>>
-  }
-  /** The operator's own image: its agent runs beside HAProxy and before a model server. */
-  readonly agentImage: string
+/** Traffic settings in the operator's configuration: those of all providers, and what they share. */
+import type { AgentConfig } from './contract.ts'
+import { defaultProviderConfig, type ProviderConfig, providers } from './providers/providers.ts'
+
+export interface HostnameAllowance {
+  /** `*` is every namespace. */
+  readonly namespaces: readonly string[]
+  /** `*.example.com` is every name below example.com, `*` every public name. */
+  readonly hostnames: readonly string[]
+}
+
+export interface TrafficConfig extends ProviderConfig, AgentConfig {
+  /** Host names that models may use at gateways. Empty: any public name. Otherwise only those listed. */
+  readonly allowedHostnames: readonly HostnameAllowance[]
 }
 
 export const defaultTrafficConfig: TrafficConfig = {
-  routerImage: 'docker.io/library/haproxy:3.0',
-  routerReplicas: 2,
-  routerResources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '1', memory: '256Mi' } },
+  ...defaultProviderConfig,
   agentImage: 'ghcr.io/ml-operator/ml-operator:latest',
+  allowedHostnames: [],
+}
+
+/** What is wrong with the settings of a provider. */
+export function trafficConfigProblem(config: TrafficConfig): string | undefined {
+  const problems = providers.all.flatMap((provider) => provider.configProblem?.(config) ?? [])
+  return problems[0]
 }

@@ -1,24 +1,29 @@
 /**
- * How traffic is divided between the versions of a model: one contract, four providers. A provider is a pure renderer:
- * it is told the weights, answers with the objects that bring them about, and reads off what was observed which weights
- * are in effect. It never decides a weight.
+ * How traffic is split between the versions of a model: one contract, one file (or folder) per provider. Everything that
+ * is particular to a provider is declared here; the planner, gather, the caches and the RBAC rules know no provider.
  *
- * Contract (checked for every provider by one suite)
- * - The weights rendered sum to 100, each is between 0 and 100, and only versions of the target get any (`replicas` comes
- *   as near as whole pods can: what it renders is nothing but the selector, see `splitReplicas`).
+ * A provider is pure. It gets weights, answers with the objects that bring them about, and reads from what was observed
+ * which weights are in effect. It never decides a weight.
+ *
+ * Contract (checked for every provider by test/contracts/traffic-provider.ts)
+ * - The rendered weights sum to 100, each is between 0 and 100, and only versions of the target get any. A provider with
+ *   `splitPods` comes as close as whole pods can.
  * - Rendering is deterministic: the same target gives deep-equal objects, so a converged model costs no write.
- * - `inEffect` answers only with what was observed of every replica or object that carries traffic; while any of them
- *   is unknown or still on the way, the answer is `undefined`, and nobody is scaled down.
- * - Nothing of a provider that is being left is pruned before the next one is in effect (the planner sees to the order,
- *   by means of `inEffect` of both).
+ * - `inEffect` answers only with what was observed of every replica or object that carries traffic. While any of them is
+ *   unknown or still converging, the answer is `undefined`, and no version is retired.
+ * - It renders only kinds that it declares, and Deployments, ConfigMaps and PodDisruptionBudgets.
+ *
+ * The planner, not the provider, sees to it that a provider is removed only after the next one is in effect.
  */
-import type { RouterReport } from '../../api/router-report.ts'
-import type { KubeObject } from '../../kube/object.ts'
+import type { TrafficReport } from '../../api/router-report.ts'
+import type { TrafficProviderName } from '../../api/serving-traffic.ts'
+import type { KubeObject, Resource } from '../../kube/object.ts'
 import type { Annotated } from '../../kube/plan.ts'
-import type { Deployment, Pod } from '../../kube/resources.ts'
-import type { TrafficConfig } from './config.ts'
+import type { Deployment, Pod, Service } from '../../kube/resources.ts'
+import type { Named } from '../model-names.ts'
+import type { Weights } from './weights.ts'
 
-export type ProviderName = 'istio' | 'gateway' | 'router' | 'replicas'
+export type ProviderName = TrafficProviderName
 
 /** One version that may get traffic. */
 export interface Backend {
@@ -29,50 +34,131 @@ export interface Backend {
   readonly weight: number
 }
 
-/** A model with its weights, as a provider is told them. */
-export interface TrafficTarget {
+/** Part of the configuration that any provider may read. */
+export interface AgentConfig {
+  /** The operator's own image: its agent runs in proxies and before model servers. */
+  readonly agentImage: string
+}
+
+/** A model and its weights. `Config` is what the provider reads of the operator's configuration. */
+export interface TrafficTarget<Config = object> {
   readonly name: string
   readonly namespace: string
-  /** On every object that is rendered. */
+  /** On every rendered object. */
   readonly labels: Readonly<Record<string, string>>
   /** Port of the model's Service and of every version's Service. */
   readonly port: number
   /** Every version that has a Service, also those of weight 0. Weights sum to 100. */
   readonly backends: readonly Backend[]
-  readonly config: TrafficConfig
-  /** For gateway and istio: which Gateways carry the route, and for which host names; inside the cluster only if absent. */
+  /** The version to send everything to, for a provider that cannot split. */
+  readonly primary: string
+  /** The weights of the spec, for all its versions. */
+  readonly wanted: Weights
+  /** The weights in the status. */
+  readonly recorded: Weights
+  readonly config: Config
+  /** Gateways that carry the route, and their host names. Absent: reachable inside the cluster only. */
   readonly gateways?: readonly string[]
   readonly hostnames?: readonly string[]
 }
 
-/** What was seen of a provider's work. */
+/** A Deployment of a provider that requests pass through. */
+export interface Proxy {
+  readonly deployment: Deployment
+  /** Without terminating pods. */
+  readonly pods: readonly Pod[]
+}
+
+/** What was observed of the model's traffic. */
 export interface TrafficObserved {
-  /** Objects of the provider that belong to the model: VirtualService, DestinationRule, HTTPRoute. */
+  /** The model's Service, where requests enter. */
+  readonly service?: Service
+  /** Objects of the model of the kinds that providers declare. */
   readonly routes: readonly KubeObject[]
-  /** The Deployments of the versions: what divides the traffic when their numbers of pods do. */
-  readonly servers?: readonly Deployment[]
-  /** The router's Deployment, and its pods that are not going away. */
-  readonly router?: Deployment
-  readonly routerPods: readonly Pod[]
-  /** What the router pods say, by uid of the pod; a pod that did not answer is not in it. */
-  readonly reports: ReadonlyMap<string, RouterReport>
-  /** When all this was seen, in milliseconds of the epoch. */
-  readonly now?: number
+  readonly proxies: readonly Proxy[]
+  /** Reports of proxy pods, by uid of the pod. A pod that did not answer is absent. */
+  readonly reports: ReadonlyMap<string, TrafficReport>
+  /** The Deployments of the versions. */
+  readonly servers: readonly Deployment[]
+  /** Pods that can take requests, by version. */
+  readonly available: ReadonlyMap<string, number>
+  /** Milliseconds of the epoch. */
+  readonly now: number
 }
 
 export interface Rendered {
   /** Children of the model. */
   readonly apply: readonly KubeObject[]
-  /** Annotations for pods that are there already: how a running router learns its weights. */
+  /** Annotations for pods that exist already: how a running proxy gets its weights. */
   readonly annotate: readonly Annotated[]
-  /** What the pods behind the model's Service `{name}-service` are labelled with, and the port they listen on. */
+  /** Selector of the model's Service. Each pod that it selects has a port named `HTTP_PORT_NAME`. */
   readonly selector: Readonly<Record<string, string>>
-  readonly targetPort: number
+}
+
+/** A kind of another product. The cluster may not serve it. */
+export interface ProviderKind {
+  readonly resource: Resource
+  /** Paths that others may set on our objects. Anything else that others add is removed. */
+  readonly sharedFields?: readonly string[]
+}
+
+/** What `auto` decides by. */
+export interface SplitRequest {
+  /** Versions in the spec. */
+  readonly versions: number
+  /** More than one version gets traffic. */
+  readonly isSplit: boolean
+  readonly hasGateways: boolean
+}
+
+/** Where requests enter, for a Service that was written before any status. */
+export interface Entrance {
+  readonly selector: Readonly<Record<string, string>>
+  readonly routes: readonly KubeObject[]
+}
+
+/** A provider's target with what was observed of it. */
+export interface Situation {
+  readonly target: TrafficTarget
+  readonly observed: TrafficObserved
+  /** Undefined while it is unknown or converging. */
+  readonly inEffect: Weights | undefined
 }
 
 export interface TrafficProvider {
   readonly name: ProviderName
+  /** It is available while the cluster serves all of these. They are watched, and RBAC permits writing them. */
+  readonly kinds: readonly ProviderKind[]
+  /** Why RBAC permits writing `kinds`. */
+  readonly permission?: string
+  /** Its settings in the operator's configuration, with their defaults. */
+  readonly defaults: Readonly<Record<string, unknown>>
+  /** What is wrong with its settings, beyond their types. */
+  configProblem?(config: object): string | undefined
+  /**
+   * Name of the Deployment that requests pass through, if the provider has one. Its pods answer with a `TrafficReport`:
+   * their weights, and the request metrics of the status.
+   */
+  readonly proxyName?: (model: Named) => string
+  /** It cannot be watched: observe it again after this time. */
+  readonly pollMs?: number
+  /** How many pods each version gets out of `total`, if pod counts split the traffic. */
+  readonly splitPods?: (weights: Weights, total: number) => ReadonlyMap<string, number>
+  /** `auto` takes the first registered provider that is available and suits. */
+  suits(request: SplitRequest): boolean
+  /** The Service leads to this provider. At most one provider recognises a Service. */
+  recognises(entrance: Entrance): boolean
   render(target: TrafficTarget, observed: TrafficObserved): Rendered
-  /** The percent that each version gets now; versions that get nothing are absent or 0. */
-  inEffect(target: TrafficTarget, observed: TrafficObserved): ReadonlyMap<string, number> | undefined
+  /** The percent that each version gets now. */
+  inEffect(target: TrafficTarget, observed: TrafficObserved): Weights | undefined
+  /** Sends traffic to at least one version, even if by outdated weights. */
+  canCarry(weights: Weights, situation: Situation): boolean
+  /** It splits traffic as required, or needs only the Service switch. */
+  canTakeOver(weights: Weights, situation: Situation): boolean
+  /** Nothing is left to wait for. */
+  isSettled(weights: Weights, situation: Situation): boolean
+  /** Something can take requests, although what is in effect is unknown. */
+  isRunning(situation: Situation): boolean
+  /** The weights for the status. `weights` is undefined while no version is ready. */
+  reported(weights: Weights | undefined, situation: Situation): Weights
 }

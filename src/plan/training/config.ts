@@ -1,44 +1,36 @@
-/** What whoever runs the operator decides for all training jobs. The defaults are those of the documents we began with. */
-import type { TrainingJobSpec } from '../../api/trainingjob.v1.ts'
-
-export interface Toleration {
-  readonly key?: string
-  readonly operator?: 'Exists' | 'Equal'
-  readonly value?: string
-  readonly effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
-  readonly tolerationSeconds?: number
-}
-
-type Amounts = Readonly<Record<string, string>>
+/** What the administrator configures for all training jobs. */
+import type { Resources } from '../pod/resources.ts'
+import type { Toleration } from '../pod/scheduling.ts'
+import { type FrameworkName, frameworks } from './frameworks/registry.ts'
 
 export interface TrainingConfig {
-  /** Image of a job that names a model instead of one; `{model}` stands for the model. */
-  readonly defaultImages: Readonly<Record<TrainingJobSpec['framework'], string>>
-  /** For CPU and memory, where the job asks for neither. */
-  readonly defaultResources: { readonly requests: Amounts; readonly limits: Amounts }
-  /** Name under which GPUs are asked for. */
+  /** Image of a job without one, by framework; `{model}` stands for the model. Omitted: the default of the framework. */
+  readonly defaultImages: Readonly<Partial<Record<FrameworkName, string>>>
+  /** CPU and memory of a job that requests neither. */
+  readonly defaultResources: Resources
+  /** Resource name of GPUs. */
   readonly gpuResource: string
-  /** Where workers with GPUs go, beside what the job itself says. */
+  /** Node selector and tolerations of workers with GPUs, beside those of the job. */
   readonly gpuNodeSelector: Readonly<Record<string, string>>
   readonly gpuTolerations: readonly Toleration[]
   /** Size of /dev/shm. It counts against the memory limit of the worker. */
   readonly sharedMemory: string
-  /** Who the workers run as; never root. */
+  /** User and group of the workers; never root. */
   readonly user: number
   readonly metricsPort: number
-  /** How the claim for checkpoints may be mounted. */
+  /** Access mode of the claim for checkpoints. */
   readonly checkpointAccessMode: 'ReadWriteMany' | 'ReadWriteOnce'
-  /** Pause before the first restart; doubled for each further failure, up to the limit. */
+  /** Backoff before the first restart; doubled for each further failure, up to the limit. */
   readonly backoffMs: number
   readonly backoffLimitMs: number
-  /** How long a node may be silent before pods that cannot end on it are given up. */
+  /** Whether `status.lastFailure.log` has the last log lines of a failed worker, for everyone who may read the job. */
+  readonly failureLogs: boolean
+  /** How long a node must be not ready before pods that are stuck on it are deleted by force. */
   readonly deadNodeMs: number
 }
 
-const IMAGE = 'training-image:{model}'
-
 export const defaultTrainingConfig: TrainingConfig = {
-  defaultImages: { pytorch: IMAGE, tensorflow: IMAGE, xgboost: IMAGE, jax: IMAGE, mpi: IMAGE, custom: IMAGE },
+  defaultImages: Object.fromEntries(Object.entries(frameworks).map(([name, { defaultImage }]) => [name, defaultImage])),
   defaultResources: { requests: { cpu: '4', memory: '16Gi' }, limits: { cpu: '8', memory: '32Gi' } },
   gpuResource: 'nvidia.com/gpu',
   gpuNodeSelector: { accelerator: 'nvidia-gpu' },
@@ -49,5 +41,6 @@ export const defaultTrainingConfig: TrainingConfig = {
   checkpointAccessMode: 'ReadWriteMany',
   backoffMs: 10_000,
   backoffLimitMs: 600_000,
+  failureLogs: true,
   deadNodeMs: 300_000,
 }

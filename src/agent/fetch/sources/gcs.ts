@@ -1,7 +1,7 @@
 /**
- * Google Cloud Storage by its JSON API, with the credentials that Google's own library finds (workload identity, a key
- * file, the node's); without any, as anybody, which is enough for public buckets. `STORAGE_EMULATOR_HOST` names another
- * server, which is asked without credentials.
+ * Google Cloud Storage by its JSON API, with the credentials that Google's library finds (workload identity, a key file,
+ * those of the node). Without credentials, access is anonymous, which is enough for public buckets.
+ * `STORAGE_EMULATOR_HOST` names another server, which is accessed without credentials.
  */
 import { GoogleAuth } from 'google-auth-library'
 
@@ -19,8 +19,8 @@ const FIELDS = 'name,size,generation,md5Hash,crc32c'
 const ADVICE: Advice = {
   denied:
     'give the identity of the pod the role Storage Object Viewer on the bucket: by workload identity of its service account, ' +
-    'or by a key file that GOOGLE_APPLICATION_CREDENTIALS names',
-  missing: 'is the bucket right?',
+    'or by a key file named in GOOGLE_APPLICATION_CREDENTIALS',
+  missing: 'check the bucket',
 }
 
 interface GcsObject {
@@ -48,11 +48,11 @@ function baseOf(emulator: string | undefined): string {
   return emulator.includes('://') ? emulator : `http://${emulator}`
 }
 
-/** The header for a request; the library renews what it holds. */
+/** Returns the headers of a request. The library renews its token. */
 function googleIdentity(): () => Promise<Headers> {
   const auth = new GoogleAuth({ scopes: [SCOPE] })
   const client = auth.getClient().catch((error: unknown) => {
-    // Said by the library when nobody gave it anything; what is there but wrong has other words.
+    // The message for missing credentials. Invalid credentials have other messages.
     if (String(error).includes('Could not load the default credentials')) return undefined
     throw error
   })
@@ -79,18 +79,19 @@ class GcsStore implements ObjectStore {
 
   async head(key: string, signal: AbortSignal): Promise<StoredObject | undefined> {
     const found = await this.#metadata(key, signal)
-    return found === undefined ? undefined : objectOf(found)
+    return found === undefined ? undefined : toStoredObject(found)
   }
 
   async *list(prefix: string, signal: AbortSignal): AsyncIterable<StoredObject> {
     let pageToken = ''
     do {
       const query = { prefix, fields: `items(${FIELDS}),nextPageToken`, ...(pageToken !== '' && { pageToken }) }
-      const page = (await json(await this.#ask('o', query, signal))) as {
+      const page = (await readJson(await this.#request('o', query, signal))) as {
         readonly items?: readonly GcsObject[]
         readonly nextPageToken?: string
       }
-      yield* (page.items ?? []).map(objectOf)
+      if (!isPage(page) || (pageToken !== '' && page.nextPageToken === pageToken)) throw invalidResponse()
+      yield* (page.items ?? []).map(toStoredObject)
       pageToken = page.nextPageToken ?? ''
     } while (pageToken !== '')
   }
@@ -102,11 +103,11 @@ class GcsStore implements ObjectStore {
   ): Promise<Bytes> {
     const headers = {
       range: `bytes=${range.start}-${range.end === undefined ? '' : range.end - 1}`,
-      // As it is stored: a server that unpacks on the way knows neither sizes nor ranges.
+      // Content as stored: a server that decompresses supports neither sizes nor ranges.
       'accept-encoding': 'gzip',
     }
     const query = { alt: 'media', ifGenerationMatch: identity }
-    return (await this.#ask(pathOf(key), query, signal, headers)).body
+    return (await this.#request(pathOf(key), query, signal, headers)).body
   }
 
   async checksum({ key }: { key: string }, signal: AbortSignal): Promise<Checksum | undefined> {
@@ -117,18 +118,22 @@ class GcsStore implements ObjectStore {
 
   async #metadata(key: string, signal: AbortSignal): Promise<GcsObject | undefined> {
     const answer = await this.#send(pathOf(key), { fields: FIELDS }, signal)
-    if (answer.status !== 404) return (await json(this.#judged(answer))) as GcsObject
-    answer.body.destroy()
-    return undefined
+    if (answer.status === 404) {
+      answer.body.destroy()
+      return undefined
+    }
+    const found = await readJson(this.#check(answer))
+    if (!isObject(found)) throw invalidResponse()
+    return found
   }
 
-  async #ask(
+  async #request(
     path: string,
     query: Record<string, string>,
     signal: AbortSignal,
     headers: Headers = {},
   ): Promise<HttpAnswer> {
-    return this.#judged(await this.#send(path, query, signal, headers))
+    return this.#check(await this.#send(path, query, signal, headers))
   }
 
   async #send(
@@ -140,32 +145,52 @@ class GcsStore implements ObjectStore {
     const { base, get, identity, shown } = this.#access
     const url = new URL(path, base)
     url.search = new URLSearchParams(query).toString()
-    const proof = await identity().catch((error: unknown) => {
+    const credentials = await identity().catch((error: unknown) => {
       throw new TransientError(`${shown}: no token from Google: ${String(error)}`, { cause: error })
     })
-    return get(url, { ...headers, ...proof }, signal)
+    return get(url, { ...headers, ...credentials }, signal)
   }
 
-  #judged(answer: HttpAnswer): HttpAnswer {
+  #check(answer: HttpAnswer): HttpAnswer {
     if (answer.status < 300) return answer
     answer.body.destroy()
     throw statusError(answer.status, this.#access.shown, ADVICE)
   }
 }
 
-/** A whole key is one segment of the path, slashes and all. */
+/** The whole key, with its slashes, is one segment of the path. */
 function pathOf(key: string): string {
   return `o/${encodeURIComponent(key)}`
 }
 
-function objectOf({ name, size, generation }: GcsObject): StoredObject {
+interface GcsPage {
+  readonly items?: readonly GcsObject[]
+  readonly nextPageToken?: string
+}
+
+function isPage(page: unknown): page is GcsPage {
+  const { items = [], nextPageToken = '' } = (page ?? {}) as Readonly<Record<string, unknown>>
+  return Array.isArray(items) && items.every(isObject) && typeof nextPageToken === 'string'
+}
+
+function isObject(object: unknown): object is GcsObject {
+  const { name, size, generation, md5Hash = '', crc32c = '' } = (object ?? {}) as Readonly<Record<string, unknown>>
+  const isSize = (typeof size === 'string' || typeof size === 'number') && /^[0-9]{1,15}$/.test(String(size))
+  return isSize && [name, generation, md5Hash, crc32c].every((text) => typeof text === 'string')
+}
+
+function invalidResponse(): TransientError {
+  return new TransientError('the response is not one of Google Cloud Storage')
+}
+
+function toStoredObject({ name, size, generation }: GcsObject): StoredObject {
   return { key: name, size: Number(size), identity: generation }
 }
 
-async function json(answer: HttpAnswer): Promise<unknown> {
+async function readJson(answer: HttpAnswer): Promise<unknown> {
   try {
     return await answer.body.json()
   } catch (error) {
-    throw new TransientError('the server answers something else than JSON', { cause: error })
+    throw new TransientError('the response is not JSON', { cause: error })
   }
 }

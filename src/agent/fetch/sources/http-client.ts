@@ -1,6 +1,7 @@
-/** GET over HTTP: redirects that are few and keep their secrets, proxies of the environment, errors that can be judged. */
-import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+/** GET over HTTP: follows a limited number of redirects without leaking credentials, and uses the proxies of the environment. */
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 
+import { proxyFor } from '../../../kube/proxy.ts'
 import { FetchError, TransientError } from '../error.ts'
 import { shownUri } from '../uri.ts'
 
@@ -17,52 +18,45 @@ export type HttpGet = (url: URL, headers: Headers, signal: AbortSignal) => Promi
 const MAX_REDIRECTS = 10
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 const CONNECT_MS = 10_000
-const SILENCE_MS = 60_000
+const IDLE_MS = 60_000
 
 export function httpClient(env: NodeJS.ProcessEnv): HttpGet {
-  const dispatcher = new EnvHttpProxyAgent({
-    ...proxies(env),
-    connect: { timeout: CONNECT_MS },
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-  })
-  return (url, headers, signal) => follow(url, headers, { dispatcher, signal })
-}
-
-function proxies(env: NodeJS.ProcessEnv) {
-  const httpProxy = env['http_proxy'] ?? env['HTTP_PROXY']
-  const httpsProxy = env['https_proxy'] ?? env['HTTPS_PROXY']
-  const noProxy = env['no_proxy'] ?? env['NO_PROXY']
-  return {
-    ...(httpProxy !== undefined && { httpProxy }),
-    ...(httpsProxy !== undefined && { httpsProxy }),
-    ...(noProxy !== undefined && { noProxy }),
+  const options = { connect: { timeout: CONNECT_MS }, headersTimeout: IDLE_MS, bodyTimeout: IDLE_MS }
+  const direct = new Agent(options)
+  const proxies = new Map<string, Dispatcher>()
+  const dispatcherFor = (url: URL): Dispatcher => {
+    const uri = proxyFor(url.href, env)
+    if (uri === undefined) return direct
+    const proxy = proxies.get(uri) ?? new ProxyAgent({ ...options, uri })
+    proxies.set(uri, proxy)
+    return proxy
   }
+  return (url, headers, signal) => follow(url, headers, { dispatcherFor, signal })
 }
 
-interface Way {
-  readonly dispatcher: Dispatcher
+interface Connection {
+  readonly dispatcherFor: (url: URL) => Dispatcher
   readonly signal: AbortSignal
 }
 
-async function follow(start: URL, headers: Headers, way: Way): Promise<HttpAnswer> {
+async function follow(start: URL, headers: Headers, connection: Connection): Promise<HttpAnswer> {
   let url = start
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const answer = await once(url, url.origin === start.origin ? headers : withoutSecrets(headers), way)
+    const answer = await get(url, url.origin === start.origin ? headers : withoutSecrets(headers), connection)
     const location = answer.headers['location']
     if (!REDIRECTS.includes(answer.status) || location === undefined) return answer
     await answer.body.dump()
-    url = next(url, location)
+    url = redirectTarget(url, location)
   }
   throw new FetchError('Invalid', `${shownUri(start.href)} redirects more than ${MAX_REDIRECTS} times`)
 }
 
-/** Made for one server, and for no other that it may point at. */
+/** Credentials are for the first server only, not for redirect targets. */
 function withoutSecrets(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
 }
 
-function next(from: URL, location: string): URL {
+function redirectTarget(from: URL, location: string): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined
   const isSafe = to?.protocol === 'https:' || (to?.protocol === 'http:' && from.protocol === 'http:')
   if (to !== undefined && isSafe) return to
@@ -70,11 +64,12 @@ function next(from: URL, location: string): URL {
   throw new FetchError('Invalid', `${shownUri(from.href)} redirects to ${where}, which is not followed`)
 }
 
-async function once(url: URL, headers: Headers, { dispatcher, signal }: Way): Promise<HttpAnswer> {
+async function get(url: URL, headers: Headers, { dispatcherFor, signal }: Connection): Promise<HttpAnswer> {
   try {
+    const dispatcher = dispatcherFor(url)
     const { statusCode, headers: answered, body } = await request(url, { headers: { ...headers }, dispatcher, signal })
     const single = Object.entries(answered).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value])
-    // An error in a body that nobody reads to its end must not end the process.
+    // The error of a body that is not read to its end must not end the process.
     body.on('error', () => {})
     return { status: statusCode, headers: Object.fromEntries(single) as HttpAnswer['headers'], body }
   } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * One file from any web server. The first byte is asked for instead of a HEAD: that is what tells whether ranges work, and
- * URLs that are signed for reading refuse a HEAD.
+ * One file from a web server. Requests the first byte instead of HEAD: this shows whether ranges work, and URLs that are
+ * signed for GET reject HEAD.
  */
 import type { Checksum } from '../checksum.ts'
 import { ChangedError } from '../error.ts'
@@ -11,11 +11,11 @@ import { type Advice, startOf, statusError, totalOf } from './http-answer.ts'
 import { type Headers, type HttpAnswer, type HttpGet, httpClient } from './http-client.ts'
 
 const ADVICE: Advice = {
-  denied: 'give the pod a Secret with HTTP_AUTHORIZATION, the value of the header, or a URL that is signed',
-  missing: 'is the URL right?',
+  denied: 'give the pod a Secret with HTTP_AUTHORIZATION, the value of the header, or use a signed URL',
+  missing: 'check the URL',
 }
 
-/** Content as it is on the server, so that sizes and ranges mean the same everywhere. */
+/** Requests uncompressed content, so that sizes and ranges refer to the same bytes. */
 const PLAIN: Headers = { 'accept-encoding': 'identity' }
 
 export function httpSource(uri: string, env: NodeJS.ProcessEnv): Source {
@@ -83,7 +83,7 @@ function rangeHeaders({ key: validator }: RemoteFile, { start, end }: ByteRange)
   return end === undefined ? {} : { range: `bytes=${start}-${end - 1}`, 'if-range': validator }
 }
 
-/** A server that does not know `If-Range` gives the range of whatever is there now. */
+/** A server without support for `If-Range` returns the range of the current content. */
 function isSame(answer: HttpAnswer, file: RemoteFile, { start, end }: ByteRange): boolean {
   const { headers } = answer
   const identity = headers['etag'] ?? headers['last-modified']
@@ -92,7 +92,7 @@ function isSame(answer: HttpAnswer, file: RemoteFile, { start, end }: ByteRange)
   return startOf(headers['content-range']) === start && totalOf(headers['content-range']) === file.size
 }
 
-/** By which a server recognises content byte for byte; a weak tag promises only the same meaning. */
+/** The validator of byte-identical content. A weak tag is none. */
 function validatorOf(headers: HttpAnswer['headers']): string | undefined {
   const { etag } = headers
   return etag !== undefined && !etag.startsWith('W/') ? etag : headers['last-modified']

@@ -1,6 +1,6 @@
 /**
- * A model of the Hugging Face Hub at one revision: the Hub tells the commit that a branch or tag stands for, and all files
- * are read from that commit, so they belong together whatever happens meanwhile.
+ * A model of the Hugging Face Hub at one revision. The Hub resolves a branch or tag to a commit, and all files are read from
+ * that commit, so that they belong together.
  */
 import type { Checksum } from '../checksum.ts'
 import { FetchError, TransientError } from '../error.ts'
@@ -11,9 +11,9 @@ import { type Headers, type HttpAnswer, type HttpGet, httpClient } from './http-
 
 const ADVICE: Advice = {
   denied:
-    'give the pod a Secret with HF_TOKEN, of an account that has accepted the terms of the model; the Hub also says this of ' +
+    'give the pod a Secret with HF_TOKEN, of an account that has accepted the terms of the model; the Hub also answers so for ' +
     'models that do not exist',
-  missing: 'is the name of the model and of its revision right?',
+  missing: 'check the names of the model and of its revision',
 }
 
 interface HubModel {
@@ -64,12 +64,12 @@ class HubSource implements Source {
 
   async list(signal: AbortSignal): Promise<readonly RemoteFile[]> {
     const { model, revision } = this.#hub
-    const answer = await this.#ask(
+    const answer = await this.#request(
       `/api/models/${model}/revision/${encodeURIComponent(revision)}?blobs=true`,
       {},
       signal,
     )
-    const { sha, siblings } = await hubModel(answer)
+    const { sha, siblings } = await parseModel(answer)
     const files = siblings.map((file) => this.#fileOf(file, sha))
     if (files.length > 0) return files
     throw new FetchError('ArtifactNotFound', `${this.shown} has no files at this revision`)
@@ -93,20 +93,20 @@ class HubSource implements Source {
   }
 
   async read(file: RemoteFile, { start, end }: ByteRange, signal: AbortSignal): Promise<Bytes> {
-    if (end === undefined) return (await this.#ask(file.key, {}, signal)).body
-    const answer = await this.#ask(file.key, { range: `bytes=${start}-${end - 1}` }, signal)
+    if (end === undefined) return (await this.#request(file.key, {}, signal)).body
+    const answer = await this.#request(file.key, { range: `bytes=${start}-${end - 1}` }, signal)
     const isRange = answer.status === 206 && startOf(answer.headers['content-range']) === start
-    // A small file comes whole, whatever range was asked for.
+    // The Hub returns small files as a whole, whatever the range.
     if (isRange || (answer.status === 200 && start === 0 && end === file.size)) return answer.body
     answer.body.destroy()
-    throw new TransientError(`${this.shown}: ${file.path} came from its beginning instead of byte ${start}`)
+    throw new TransientError(`${this.shown}: ${file.path} starts at its beginning instead of byte ${start}`)
   }
 
   checksum(file: RemoteFile): Promise<Checksum | undefined> {
     return Promise.resolve(this.#checksums.get(file.key))
   }
 
-  async #ask(path: string, headers: Headers, signal: AbortSignal): Promise<HttpAnswer> {
+  async #request(path: string, headers: Headers, signal: AbortSignal): Promise<HttpAnswer> {
     const { endpoint, get, headers: common } = this.#hub
     const answer = await get(new URL(endpoint.replace(/\/+$/, '') + path), { ...common, ...headers }, signal)
     if (answer.status < 300) return answer
@@ -115,8 +115,23 @@ class HubSource implements Source {
   }
 }
 
-async function hubModel(answer: HttpAnswer): Promise<HubModel> {
+async function parseModel(answer: HttpAnswer): Promise<HubModel> {
   const model = (await answer.body.json().catch(() => undefined)) as Partial<HubModel> | undefined
-  if (typeof model?.sha === 'string' && Array.isArray(model.siblings)) return model as HubModel
-  throw new TransientError('the Hub answers something else than a model')
+  if (typeof model?.sha === 'string' && Array.isArray(model.siblings) && model.siblings.every(isHubFile)) {
+    return model as HubModel
+  }
+  throw new TransientError('the response of the Hub is not a model')
+}
+
+function isHubFile(file: unknown): file is HubFile {
+  const { rfilename, size, blobId, lfs } = (file ?? {}) as Readonly<Record<string, unknown>>
+  const { sha256, size: lfsSize } = (lfs ?? { sha256: '', size: 0 }) as Readonly<Record<string, unknown>>
+  const isSize = (value: unknown): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return (
+    typeof rfilename === 'string' &&
+    (size === undefined || isSize(size)) &&
+    (blobId === undefined || typeof blobId === 'string') &&
+    typeof sha256 === 'string' &&
+    isSize(lfsSize)
+  )
 }

@@ -1,4 +1,4 @@
-/** What stores of objects have in common: a key names one object, or what the keys of several begin with. */
+/** The common part of object stores: a key names one object, or is the prefix of several. */
 import type { Checksum } from '../checksum.ts'
 import { FetchError } from '../error.ts'
 import { relativePath } from '../relative-path.ts'
@@ -11,25 +11,25 @@ export interface StoredObject {
 }
 
 export interface ObjectStore {
-  /** The object of this key, if there is one. */
+  /** The object with this key, if it exists. */
   head(key: string, signal: AbortSignal): Promise<StoredObject | undefined>
   list(prefix: string, signal: AbortSignal): AsyncIterable<StoredObject>
   read(object: Pick<StoredObject, 'key' | 'identity'>, range: ByteRange, signal: AbortSignal): Promise<Bytes>
   checksum(object: Pick<StoredObject, 'key' | 'identity'>, signal: AbortSignal): Promise<Checksum | undefined>
 }
 
-/** The model at a key of a store: the object, or else every object below it. */
+/** The model at a key: the object with this key, else all objects below it. */
 export function objectSource(store: ObjectStore, key: string, shown: string): Source {
   return {
     shown,
     list: async (signal) => {
       const one = key === '' || key.endsWith('/') ? undefined : await store.head(key, signal)
       if (one !== undefined) return [fileOf(one, key.slice(key.lastIndexOf('/') + 1))]
-      const files = await below(store, key === '' || key.endsWith('/') ? key : `${key}/`, signal)
+      const files = await listBelow(store, key === '' || key.endsWith('/') ? key : `${key}/`, signal)
       if (files.length > 0) return files
       throw new FetchError(
         'ArtifactNotFound',
-        `${shown}: there is neither an object of this key nor any below it: correct the path, or put the model there`,
+        `${shown}: there is neither an object with this key nor one below it: correct the path, or upload the model`,
       )
     },
     read: (file, range, signal) => store.read(objectOf(file), range, signal),
@@ -37,8 +37,8 @@ export function objectSource(store: ObjectStore, key: string, shown: string): So
   }
 }
 
-/** Stores mark empty folders by objects whose keys end in a slash. */
-async function below(store: ObjectStore, prefix: string, signal: AbortSignal): Promise<readonly RemoteFile[]> {
+/** Ignores objects whose keys end in a slash: they mark empty folders. */
+async function listBelow(store: ObjectStore, prefix: string, signal: AbortSignal): Promise<readonly RemoteFile[]> {
   const files: RemoteFile[] = []
   for await (const object of store.list(prefix, signal)) {
     if (!object.key.endsWith('/')) files.push(fileOf(object, object.key.slice(prefix.length)))

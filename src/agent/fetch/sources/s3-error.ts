@@ -1,4 +1,4 @@
-/** Errors of the SDK for S3, in the words of a fetch. */
+/** Translates errors of the S3 SDK. */
 import type { FetchFailureReason } from '../../../api/fetch-failure.ts'
 import { ChangedError, codeOf, FetchError, TransientError } from '../error.ts'
 import { type Advice, statusError } from './http-answer.ts'
@@ -6,17 +6,17 @@ import { type Advice, statusError } from './http-answer.ts'
 const ADVICE: Advice = {
   denied:
     'allow s3:GetObject and s3:ListBucket to the identity of the pod (its service account, or the keys in its Secret); ' +
-    'without s3:ListBucket, S3 also says this of what is not there',
-  missing: 'is the bucket right, and AWS_ENDPOINT_URL?',
+    'without s3:ListBucket, S3 also answers so for missing objects',
+  missing: 'check the bucket and AWS_ENDPOINT_URL',
 }
 
-/** Errors that have a name of their own, with what to say of them. */
+/** Reason and advice of errors with a known name. */
 const NAMED: Readonly<Record<string, readonly [FetchFailureReason, string]>> = {
   AccessDenied: ['AccessDenied', ADVICE.denied],
   CredentialsProviderError: ['AccessDenied', `the pod has no credentials: ${ADVICE.denied}`],
   ExpiredToken: ['AccessDenied', 'the credentials have expired: renew them'],
   InvalidAccessKeyId: ['AccessDenied', 'the server does not know the access key: correct it in the Secret'],
-  // Said by versitygw of the same.
+  // The name of the same error in versitygw.
   XAdminUserNotFound: ['AccessDenied', 'the server does not know the access key: correct it in the Secret'],
   SignatureDoesNotMatch: ['AccessDenied', 'the secret key does not belong to the access key: correct it in the Secret'],
   NoSuchBucket: ['ArtifactNotFound', ADVICE.missing],
@@ -30,7 +30,7 @@ interface SdkError {
   readonly $metadata?: { readonly httpStatusCode?: number }
 }
 
-/** True of a key, not of a bucket: a bucket that is not there is worth other words. */
+/** True for a missing key, not for a missing bucket, which has its own message. */
 export function isMissing(error: unknown): boolean {
   const { name, $metadata } = error as SdkError
   return $metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket'
@@ -43,6 +43,6 @@ export function s3Error(error: unknown, shown: string): Error {
   const [reason, advice] = NAMED[name] ?? []
   if (reason !== undefined) return new FetchError(reason, `${shown}: ${name}; ${advice}`, { cause: error })
   if (status !== undefined && status >= 300) return statusError(status, `${shown} (${name})`, ADVICE)
-  if (codeOf(error) === 'ERR_INVALID_URL') return new FetchError('Invalid', `${shown}: AWS_ENDPOINT_URL is no URL`)
+  if (codeOf(error) === 'ERR_INVALID_URL') return new FetchError('Invalid', `${shown}: AWS_ENDPOINT_URL is not a URL`)
   return new TransientError(`${shown}: ${message}`, { cause: error })
 }

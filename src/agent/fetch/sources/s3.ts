@@ -1,6 +1,6 @@
 /**
- * S3, and what speaks its language (MinIO, Ceph, R2): by the SDK's own chain of credentials, so that a pod's web identity,
- * its environment and its node are all asked. `AWS_ENDPOINT_URL` names another server, which is then addressed by paths.
+ * S3 and compatible stores (MinIO, Ceph, R2), with the credential chain of the SDK: the web identity of the pod, its
+ * environment, the node. `AWS_ENDPOINT_URL` names another server, which is accessed with path-style requests.
  */
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -31,7 +31,7 @@ function s3Client(env: NodeJS.ProcessEnv): S3Client {
   const config: S3ClientConfig = {
     region: env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1',
     followRegionRedirects: true,
-    // Retried by who knows how much has arrived.
+    // The download retries, because it knows which bytes have arrived.
     maxAttempts: 1,
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -42,14 +42,14 @@ function s3Client(env: NodeJS.ProcessEnv): S3Client {
       httpsAgent: new HttpsAgent(agent),
     },
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-    ...(isAnonymous(env) && { signer: { sign: (request) => Promise.resolve(request) }, credentials: NOBODY }),
+    ...(isAnonymous(env) && { signer: { sign: (request) => Promise.resolve(request) }, credentials: ANONYMOUS }),
   }
   return new S3Client(config)
 }
 
-const NOBODY = { accessKeyId: '', secretAccessKey: '' }
+const ANONYMOUS = { accessKeyId: '', secretAccessKey: '' }
 
-/** For buckets that are open to all; by the name that the AWS CLI has for it. */
+/** For public buckets. The name of the variable follows the option of the AWS CLI. */
 function isAnonymous(env: NodeJS.ProcessEnv): boolean {
   return env['AWS_NO_SIGN_REQUEST'] === 'true' || env['AWS_NO_SIGN_REQUEST'] === '1'
 }
@@ -81,7 +81,9 @@ class S3Store implements ObjectStore {
   async *list(prefix: string, signal: AbortSignal): AsyncIterable<StoredObject> {
     const query = { Bucket: this.#place.bucket, Prefix: prefix }
     try {
-      for await (const page of paginateListObjectsV2({ client: this.#client }, query, { abortSignal: signal })) {
+      for await (const page of paginateListObjectsV2({ client: this.#client, stopOnSameToken: true }, query, {
+        abortSignal: signal,
+      })) {
         for (const { Key = '', Size = 0, ETag = '' } of page.Contents ?? [])
           yield { key: Key, size: Size, identity: ETag }
       }
@@ -104,7 +106,7 @@ class S3Store implements ObjectStore {
     })
     try {
       const answer = await this.#client.send(command, { abortSignal: signal })
-      // Not every server that speaks this language knows the condition.
+      // Not every compatible server supports IfMatch.
       if (answer.ETag !== identity) throw new ChangedError(`${this.#place.shown} has changed while it was fetched`)
       return answer.Body as Bytes
     } catch (error) {
@@ -135,7 +137,7 @@ class S3Store implements ObjectStore {
   }
 }
 
-/** A checksum of checksums of parts says nothing that can be checked against the whole. */
+/** A composite checksum, made of the checksums of parts, cannot be verified for the whole object. */
 function checksumIn(found: HeadObjectCommandOutput): Checksum | undefined {
   const { ChecksumSHA256: sha256, ChecksumCRC32C: crc32c, ChecksumCRC32: crc32, ChecksumType } = found
   if (ChecksumType !== 'COMPOSITE') {
@@ -146,7 +148,7 @@ function checksumIn(found: HeadObjectCommandOutput): Checksum | undefined {
   return md5Of(found)
 }
 
-/** A tag is the MD5 of the content unless it was uploaded in parts (`…-N`) or encrypted with a key of somebody's own. */
+/** An ETag is the MD5 of the content unless it was uploaded in parts (`…-N`) or encrypted with a customer key. */
 function md5Of({
   ETag = '',
   ServerSideEncryption,

@@ -1,4 +1,4 @@
-/** The source that a URI means. What a source needs is loaded with it, and nothing for the others. */
+/** The source of a URI. Loads only the libraries of that source. */
 import { FetchError } from '../error.ts'
 import type { Source } from '../source.ts'
 import { objectUri, shownUri } from '../uri.ts'
@@ -7,24 +7,21 @@ export async function sourceOf(uri: string, env: NodeJS.ProcessEnv): Promise<Sou
   const scheme = /^([a-z0-9]+):\/\//i.exec(uri)?.[1]?.toLowerCase() ?? ''
   switch (scheme) {
     case 's3':
-      return (await import('./s3.ts')).s3Source(bucketed(uri), env)
+      return (await import('./s3.ts')).s3Source(parseObjectUri(uri), env)
     case 'gs':
-      return (await import('./gcs.ts')).gcsSource(bucketed(uri), env)
+      return (await import('./gcs.ts')).gcsSource(parseObjectUri(uri), env)
     case 'http':
     case 'https':
-      if (!URL.canParse(uri)) throw new FetchError('Invalid', `${shownUri(uri)} is no URL`)
+      if (!URL.canParse(uri)) throw new FetchError('Invalid', `${shownUri(uri)} is not a URL`)
       return (await import('./http.ts')).httpSource(uri, env)
     case 'hf':
       return (await import('./hugging-face.ts')).huggingFaceSource(uri, env)
     default:
-      throw new FetchError(
-        'Invalid',
-        `${shownUri(uri)}: a model is fetched from s3://, gs://, http://, https:// or hf://`,
-      )
+      throw new FetchError('Invalid', `${shownUri(uri)}: unknown scheme; use s3://, gs://, http://, https:// or hf://`)
   }
 }
 
-function bucketed(uri: string) {
+function parseObjectUri(uri: string) {
   const parts = objectUri(uri)
   if (parts !== undefined) return parts
   throw new FetchError('Invalid', `${shownUri(uri)} is not of the form s3://bucket/key or gs://bucket/key`)

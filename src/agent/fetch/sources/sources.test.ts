@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 
-import { FileServer } from '../../../../test/file-server.ts'
+import { FileServer } from '../../../../test/fakes/file-server.ts'
 import { crc32c } from '../crc32c.ts'
 import { fetchModel } from '../fetch.ts'
 import { sourceOf } from './source-of.ts'
@@ -35,7 +35,7 @@ async function place(t: TestContext): Promise<Place> {
           source: await sourceOf(uri, env),
           log: () => {},
           signal: new AbortController().signal,
-          patience: { waitsMs: [1, 1], stallMs: 10_000 },
+          retryPolicy: { waitsMs: [1, 1], stallMs: 10_000 },
         },
       ),
   }
@@ -62,7 +62,7 @@ describe('Hugging Face Hub', () => {
     for (const [path, text] of Object.entries(files)) put(server, `/acme/bert/resolve/${COMMIT}/${path}`, text)
   }
 
-  test('all files of one commit, with the token, each checked', async (t) => {
+  test('fetches all files of one commit with the token and verifies each', async (t) => {
     const { server, fetch, text } = await place(t)
     publish(server, { 'config.json': '{}', 'onnx/model.safetensors': 'weights' }, 'v1.0')
     await fetch('hf://acme/bert:v1.0', { HF_ENDPOINT: `${server.url}/`, HF_TOKEN: 'hf_x' })
@@ -71,7 +71,7 @@ describe('Hugging Face Hub', () => {
     assert.ok(server.asked.every(({ authorization }) => authorization === 'Bearer hf_x'))
   })
 
-  test('files that have come before a failure are not fetched again', async (t) => {
+  test('files that were complete before a failure are not fetched again', async (t) => {
     const { server, fetch, text } = await place(t)
     publish(server, { 'a.json': 'first', 'b.json': 'second' })
     const env = { HF_ENDPOINT: server.url }
@@ -92,7 +92,7 @@ describe('Hugging Face Hub', () => {
     })
   }
 
-  test('a model that wants a token says so', async (t) => {
+  test('reports that a model needs a token', async (t) => {
     const { server, fetch } = await place(t)
     server.fault = () => ({ status: 401 })
     const refused = {
@@ -102,10 +102,10 @@ describe('Hugging Face Hub', () => {
     await assert.rejects(fetch('hf://acme/bert', { HF_ENDPOINT: server.url }), refused)
   })
 
-  test('a name that leads out of the directory is refused', async (t) => {
+  test('rejects a name outside of the directory', async (t) => {
     const { server, fetch } = await place(t)
     publish(server, { '../evil': 'x' })
-    const refused = { reason: 'Invalid', message: /"\.\.\/evil", which is no path below/ }
+    const refused = { reason: 'Invalid', message: /"\.\.\/evil", which is not a path below/ }
     await assert.rejects(fetch('hf://acme/bert', { HF_ENDPOINT: server.url }), refused)
   })
 })
@@ -136,14 +136,14 @@ describe('Google Cloud Storage', () => {
     server.files.set(`${BUCKET}?${search}`, Buffer.from(JSON.stringify(page)))
   }
 
-  test('one object, by a key with everything in it', async (t) => {
+  test('fetches one object by a key with special characters', async (t) => {
     const { server, fetch, text } = await place(t)
     publish(server, 'a b/ü+%.bin', 'weights', 'crc32c')
     await fetch('gs://models/a b/ü+%.bin', { STORAGE_EMULATOR_HOST: server.url })
     assert.equal(await text('ü+%.bin'), 'weights')
   })
 
-  test('everything below a key, page by page, without markers of folders', async (t) => {
+  test('fetches all objects below a key, page by page, without folder markers', async (t) => {
     const { server, fetch, text } = await place(t)
     const one = publish(server, 'bert/config.json', '{}')
     const two = publish(server, 'bert/w/0.bin', 'weights')
@@ -154,7 +154,7 @@ describe('Google Cloud Storage', () => {
     assert.equal(await text('w/0.bin'), 'weights')
   })
 
-  test('a checksum that does not fit', async (t) => {
+  test('rejects a wrong checksum', async (t) => {
     const { server, fetch } = await place(t)
     for (const by of ['md5', 'crc32c'] as const) {
       publish(server, 'm.bin', 'weights', by)
@@ -164,14 +164,14 @@ describe('Google Cloud Storage', () => {
     }
   })
 
-  test('nothing there, and nobody allowed', async (t) => {
+  test('reports missing objects and missing permissions', async (t) => {
     const { server, fetch } = await place(t)
     list(server, { prefix: 'bert/' }, {})
     const env = { STORAGE_EMULATOR_HOST: server.url }
     await assert.rejects(fetch('gs://models/bert', env), { reason: 'ArtifactNotFound' })
     await assert.rejects(fetch('gs://nomodels/bert', env), {
       reason: 'ArtifactNotFound',
-      message: /is the bucket right/,
+      message: /check the bucket/,
     })
     server.fault = () => ({ status: 403 })
     await assert.rejects(fetch('gs://models/bert', env), { reason: 'AccessDenied', message: /Storage Object Viewer/ })

@@ -1,4 +1,4 @@
-/** Probes as runtimes have them, complete. */
+/** Complete probes, for built-in runtimes. */
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 
 export type Probes = NonNullable<ModelServerSpec['probes']>

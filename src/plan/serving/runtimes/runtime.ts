@@ -1,4 +1,4 @@
-/** Which server runs a model: one of the namespace's own, a built-in one, or the image alone. */
+/** Which server runs a model: a ModelServer of its namespace, a built-in runtime, or the image alone. */
 import type { MlopsModelDeployment } from '../../../api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment } from '../../../api/modeldeployment.v1.ts'
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
@@ -10,7 +10,7 @@ import { tensorflow } from './tensorflow.ts'
 import { torchserve } from './torchserve.ts'
 import { triton } from './triton.ts'
 
-/** Every name is a contract: a ModelServer of the same name in the namespace of the model takes its place. */
+/** The names are a contract: a ModelServer of the same name in the model's namespace overrides it. */
 export const builtInRuntimes: Readonly<Record<string, ModelServerSpec>> = {
   triton,
   torchserve,
@@ -29,7 +29,7 @@ export function runtimeNameOf(model: ModelDeployment | MlopsModelDeployment): st
   return 'framework' in spec && spec.image === undefined ? byFramework[spec.framework] : undefined
 }
 
-/** An image that nothing else is known of answers on 8080. */
+/** The defaults for an image without a runtime: port 8080. */
 export function bareImage(image: string, endpoint: string): ModelServerSpec {
   return {
     image,

@@ -1,7 +1,7 @@
 /**
  * MLServer with its scikit-learn runtime. It takes its model from variables, so no model-settings.json is needed. It opens its
  * ports when it is done with the model. If it could not load it, /v2/health/ready answers 200 all the same for a moment, before
- * the server ends; so the model is asked for by its name from the start.
+ * the server ends; so the probes query the model by name from the start.
  */
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import { liveness, readiness, starting } from './probe.ts'

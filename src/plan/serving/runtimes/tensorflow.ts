@@ -13,7 +13,7 @@ export const tensorflow: ModelServerSpec = {
     '--rest_api_port=8501',
     '--model_name=$(MODEL_NAME)',
     '--model_base_path=$(MODEL_PATH)/$(MODEL_NAME)',
-    // Otherwise it tries a broken model for five minutes before it ends and the status of the model can say so.
+    // Otherwise it retries a broken model for five minutes before it exits and the status can report it.
     '--max_num_load_retries=0',
   ],
   probes: { startup: starting(MODEL), readiness: readiness(MODEL), liveness: liveness(MODEL) },

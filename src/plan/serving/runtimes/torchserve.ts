@@ -1,7 +1,7 @@
 /**
- * TorchServe serves every model archive (.mar) that it finds. Left alone it listens on the loopback only, wants a token with
- * each request and writes its metrics to a log. Its /ping answers 200 while workers still load or crash, so readiness
- * asks the management port, which stays on the loopback, whether all workers of all models are ready.
+ * TorchServe serves every model archive (.mar) that it finds. By default it listens on the loopback only, requires a token
+ * with each request and writes its metrics to a log. Its /ping answers 200 while workers still load or crash, so readiness
+ * queries the management port, which stays on the loopback, for the workers of all models.
  */
 import { FILES_DIRECTORY, type ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import { liveness, readiness, starting } from './probe.ts'

@@ -1,7 +1,7 @@
 /**
  * NVIDIA Triton. Its TensorFlow backend ended with 25.02, so SavedModels belong on the runtime `tensorflow`. It opens its ports
- * when every model of the repository is loaded, and ends if one cannot be. A repository without any model is ready as far as
- * /v2/health/ready goes, so the model is asked for by its name.
+ * when every model of the repository is loaded, and exits if one cannot be. /v2/health/ready answers 200 for a repository
+ * without any model, so the probes query the model by name.
  */
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import { liveness, readiness, starting } from './probe.ts'

@@ -1,0 +1,19 @@
+/** Container images and the Secrets to pull them with. */
+
+import { listMap, object, objectName, text } from './schema.ts'
+
+export const containerImage = (description: string, example: string) =>
+  text({ description, minLength: 1, maxLength: 512, pattern: '^[^\\s]+$', examples: [example] })
+
+export const imagePullSecrets = listMap(
+  object(
+    { name: objectName('Name of the Secret.', 'registry') },
+    { description: 'A Secret with registry credentials.' },
+  ),
+  ['name'],
+  {
+    description: 'Secrets for pulling images from private registries.',
+    maxItems: 16,
+    examples: [[{ name: 'registry' }]],
+  },
+)

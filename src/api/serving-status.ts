@@ -1,0 +1,135 @@
+/** Status and printer columns that the ModelDeployments of both groups share. */
+
+import { conditionsSchema } from './conditions.ts'
+import type { Column } from './kind.ts'
+import { dateTime, type Infer, int32, int64, listMap, number, object, optional, strEnum, text } from './schema.ts'
+import { trafficProviders } from './serving-traffic.ts'
+import { MAX_VERSIONS, versionName } from './serving-version.ts'
+
+const rate = (description: string) => optional(number({ description, minimum: 0 }))
+
+const rates = (description: string) =>
+  optional(
+    object(
+      {
+        requestsPerSecond: rate('Requests per second.'),
+        averageLatencyMs: rate('Average latency in milliseconds.'),
+        errorRate: rate('Share of failed requests, from 0 to 1.'),
+      },
+      { description },
+    ),
+  )
+
+const activeVersion = object(
+  {
+    name: versionName('activeVersions[].name', 'Name of the version.'),
+    replicas: optional(int32({ description: 'Number of pods.', minimum: 0 })),
+    healthyReplicas: optional(int32({ description: 'Number of pods that pass the health check.', minimum: 0 })),
+    weight: optional(
+      int32({
+        description: 'Current share of the traffic in percent. The weights of all versions sum to 100.',
+        minimum: 0,
+        maximum: 100,
+      }),
+    ),
+    idleSince: optional(
+      dateTime({
+        description: 'Time since when the version gets no traffic. It is removed after the drain period.',
+      }),
+    ),
+    validated: optional(
+      text({ description: 'Digest of the validated configuration.', maxLength: 64, examples: ['5f2c91aa'] }),
+    ),
+    reason: optional(
+      text({
+        description: 'Reason in CamelCase why the version is not ready.',
+        maxLength: 128,
+        examples: ['ImagePullFailed'],
+      }),
+    ),
+    message: optional(
+      text({
+        description: 'Human-readable explanation, with the next step.',
+        maxLength: 1024,
+        examples: ['Waiting for a node'],
+      }),
+    ),
+    metrics: rates('Traffic of this version.'),
+  },
+  { description: 'Status of a version.' },
+)
+
+const trafficStatus = object(
+  {
+    provider: strEnum(['direct', ...trafficProviders], {
+      description:
+        'Provider that the Service of the model leads to. `direct`: the pods of a single version, without a split.',
+    }),
+    previous: optional(
+      strEnum(['direct', ...trafficProviders], {
+        description: 'Previous provider, kept until the drain period ends.',
+      }),
+    ),
+    since: optional(dateTime({ description: 'Time when the Service was switched to the provider.' })),
+  },
+  { description: 'Traffic provider in use.' },
+)
+
+export const servingStatus = object(
+  {
+    phase: optional(
+      strEnum(['Pending', 'Running', 'Failed', 'Degraded'], {
+        description:
+          'Phase of the model. Pending: not serving yet; Running: serving; Degraded: serving with unhealthy pods or versions; Failed.',
+      }),
+    ),
+    activeVersions: optional(
+      listMap(activeVersion, ['name'], { description: 'Status of each version.', maxItems: 4 * MAX_VERSIONS }),
+    ),
+    metrics: rates('Traffic of all versions.'),
+    url: optional(
+      text({
+        description: 'URL of the model inside the cluster.',
+        maxLength: 512,
+        examples: ['http://sentiment-service.ml-models.svc:8080'],
+      }),
+    ),
+    traffic: optional(trafficStatus),
+    message: optional(
+      text({
+        description: 'Human-readable summary of the status.',
+        maxLength: 1024,
+        examples: ['v1 has 2 of 2 pods ready'],
+      }),
+    ),
+    observedGeneration: optional(
+      int64({ description: 'Generation of the spec that this status is based on.', minimum: 0 }),
+    ),
+    conditions: optional(conditionsSchema),
+  },
+  { description: 'Observed state of the model. Set by the operator.' },
+)
+
+export type ServingStatus = Infer<typeof servingStatus>
+export type ActiveVersion = Infer<typeof activeVersion>
+export type TrafficStatus = Infer<typeof trafficStatus>
+export type TrafficWay = TrafficStatus['provider']
+
+/** Columns that `kubectl get -o wide` adds for both kinds. */
+export const servingColumns: readonly Column[] = [
+  {
+    name: 'Traffic',
+    type: 'string',
+    jsonPath: '.status.traffic.provider',
+    description: 'Traffic provider in use.',
+    wide: true,
+  },
+  {
+    name: 'URL',
+    type: 'string',
+    jsonPath: '.status.url',
+    description: 'URL of the model inside the cluster.',
+    wide: true,
+  },
+  { name: 'Message', type: 'string', jsonPath: '.status.message', description: 'Summary of the status.', wide: true },
+]

@@ -1,0 +1,52 @@
+/** Name, location and checksum of a version of a model. */
+
+import { cel, DNS_LABEL, staysInside, text } from './schema.ts'
+
+export const MAX_VERSIONS = 16
+
+/**
+ * Suffixes of child objects that exist once per model, and of the Service of a TrainingJob with the same name. A version
+ * with one of these names would collide with them.
+ */
+export const reservedVersionNames = ['config', 'deployment', 'hpa', 'router', 'service', 'vs', 'workers'] as const
+
+/** `field` is the path that the error message names. */
+export const versionName = (field: string, description: string, options: { readonly default?: string } = {}) =>
+  text({
+    description,
+    minLength: 1,
+    maxLength: 40,
+    pattern: DNS_LABEL,
+    examples: ['v1'],
+    rules: [
+      {
+        rule: `!(self in [${reservedVersionNames.map((name) => `'${name}'`).join(', ')}])`,
+        message: `${field} must not be one of ${reservedVersionNames.join(', ')}, which are used for other child objects: choose another name`,
+      },
+    ],
+    ...options,
+  })
+
+export const modelChecksum = text({
+  description:
+    'Expected SHA-256 of the fetched model: of the file, or of the sha256sum listing of several files. ' +
+    'A version with another checksum does not start.',
+  pattern: '^sha256:[0-9a-f]{64}$',
+  maxLength: 71,
+  examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+})
+
+/** Rejects URIs with credentials: everyone who can read the object could read them. */
+export const modelPath = text({
+  description:
+    'Location of the model: an s3, gs, http, https or hf (owner/model) URI, pvc://claim/path, or an absolute path in the image.',
+  maxLength: 1024,
+  rules: [
+    cel(
+      `self.matches('^(((s3|gs|https?|hf|pvc)://[^/@\\\\s]+(/[^\\\\s]*)?)|(/[^\\\\s]*))$')`,
+      'modelPath must be an s3, gs, https, http, hf or pvc URI without credentials, or an absolute path in the image: write for example s3://bucket/path or pvc://claim/path',
+    ),
+    staysInside('modelPath'),
+  ],
+  examples: ['s3://models/sentiment/v1/model.pt'],
+})

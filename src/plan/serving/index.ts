@@ -1,0 +1,8 @@
+/** Serving: the only module that other folders import. */
+export { defaultServingConfig, type ServingConfig } from './config.ts'
+export type { Model, ServingObserved } from './observe/observed.ts'
+export { trafficConfigProblem as servingConfigProblem } from '../traffic/index.ts'
+export { planServing } from './plan.ts'
+export { planServingRejection } from './report/stuck.ts'
+export { runtimeNameOf } from './runtimes/runtime.ts'
+export type { PlannedServingStatus, ServingPlan } from './serving-plan.ts'

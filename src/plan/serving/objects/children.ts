@@ -1,0 +1,90 @@
+/** All objects of a model as they should be, and those to delete. */
+import { type KubeObject, nameWithKind } from '../../../kube/object.ts'
+import type { Annotated } from '../../../kube/plan.ts'
+import { cacheClaims } from './cache-claim.ts'
+import { configMaps } from './config-map.ts'
+import { mountedFiles } from './mounted-files.ts'
+import { deployment } from './deployment.ts'
+import { versionedName } from '../../model-names.ts'
+import { autoscaler } from './autoscaler.ts'
+import { budget } from './disruption-budget.ts'
+import type { ModelView } from '../observe/view.ts'
+import { modelService, versionService } from './services.ts'
+import type { Decisions, VersionDecision } from '../decisions.ts'
+import { isWanted } from '../observe/version.ts'
+import type { ProviderState } from '../steps/provider-state.ts'
+
+export interface Children {
+  readonly apply: readonly KubeObject[]
+  readonly prune: readonly KubeObject[]
+  readonly annotate: readonly Annotated[]
+}
+
+export function childrenOf(view: ModelView, decisions: Decisions): Children {
+  const { routing } = decisions
+  const staying = decisions.versions.filter(({ retirement }) => !retirement.isOver)
+  const apply = [...objectsOf(view, staying), ...trafficObjects(view, decisions)]
+  const kept = new Set(
+    [...apply, ...routesOf(routing.active), ...(view.service ? [view.service] : [])].map(nameWithKind),
+  )
+  for (const one of staying) for (const key of keysOf(view, one)) kept.add(key)
+  for (const name of mountedFiles(view)) kept.add(`ConfigMap/${name}`)
+  return {
+    apply,
+    prune: observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object)),
+    annotate: routing.weights ? routing.active.flatMap(({ rendered }) => rendered.annotate) : [],
+  }
+}
+
+/** Objects of the versions, in the order in which they need each other. */
+function objectsOf(view: ModelView, staying: readonly VersionDecision[]): readonly KubeObject[] {
+  const { model, observed, port } = view
+  const written = staying.filter(({ isWritten }) => isWritten)
+  return [
+    ...configMaps(model),
+    ...cacheClaims(model),
+    ...written.map(({ version }) => versionService(model, version.name, port)),
+    ...written.flatMap((one) => deploymentsOf(view, one)),
+    ...written.flatMap((one) => (one.isAutoscaled ? autoscaler(model, one.version, observed.config) : [])),
+    ...written.flatMap((one) => budget(model, one.version)),
+    ...staying.flatMap(({ validation }) => validation?.job ?? []),
+  ]
+}
+
+/** The Service and the routes. While no version is ready, traffic stays where it is. */
+function trafficObjects({ model, service, port }: ModelView, { routing }: Decisions): readonly KubeObject[] {
+  const { active, current, weights } = routing
+  return [
+    ...(weights ? routesOf(active.filter(({ isAvailable }) => isAvailable)) : []),
+    ...(weights || !service ? [modelService(model, { selector: current.rendered.selector, port })] : []),
+  ]
+}
+
+const routesOf = (states: readonly ProviderState[]): readonly KubeObject[] =>
+  states.flatMap(({ rendered }) => rendered.apply)
+
+function deploymentsOf({ model, observed }: ModelView, { version, replicas }: VersionDecision): KubeObject[] {
+  return isWanted(version) ? [deployment(model, version, observed.config, replicas)] : []
+}
+
+/** Objects that stay although this plan does not write them: those of versions that drain or are being validated. */
+function keysOf({ model }: ModelView, { version, isWritten, validation }: VersionDecision): string[] {
+  const job = validation ? [`Job/${validation.jobName}`] : []
+  if (isWritten) return job
+  const own = versionedName(model, version.name)
+  return [
+    ...job,
+    `Deployment/${version.deploymentName}`,
+    `Service/${own}`,
+    `HorizontalPodAutoscaler/${version.autoscalerName}`,
+    `PodDisruptionBudget/${own}`,
+  ]
+}
+
+/** Without claims: data is never deleted here. */
+function observedChildren({ observed }: ModelView): readonly KubeObject[] {
+  const { autoscalers, budgets, jobs, traffic, deployments, services, configMaps: files } = observed
+  return [...traffic.routes, ...autoscalers, ...budgets, ...jobs, ...deployments, ...services, ...files]
+}
+
+const isTerminating = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined

@@ -1,0 +1,225 @@
+/** The pod that each runtime gets, and how its model comes into it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { modelServerV1 } from '../../../api/modelserver.v1.ts'
+import { fits } from '../../../api/validity.ts'
+import { modelDeployment } from '../../../../test/sim/serving-cluster.ts'
+import { defaultServingConfig } from '../config.ts'
+import { serverTemplate, validationTemplate } from './pod-template.ts'
+import { builtInRuntimes } from '../runtimes/runtime.ts'
+import { servedModel, serverOf } from '../observe/served-model.ts'
+
+function template(spec: object, kind = serverTemplate) {
+  const model = modelDeployment({ image: undefined, ...spec })
+  const server = serverOf(model, undefined)
+  assert.ok(server)
+  const served = servedModel(model, server)
+  const [first] = served.versions
+  assert.ok(first)
+  const pod = kind(served, first, defaultServingConfig)
+  const [container] = pod.spec.containers
+  assert.ok(container)
+  return { pod, container, fetch: pod.spec.initContainers?.[0] }
+}
+
+const at = (modelPath: string) => ({ versions: [{ name: 'v1', weight: 100, modelPath }] })
+const probePath = (probe: { httpGet?: { path?: string } } | undefined): string | undefined => probe?.httpGet?.path
+
+interface Expected {
+  readonly runtime: string
+  readonly image: string
+  readonly port: number
+  readonly ready: string | undefined
+  readonly live: string
+  readonly modelPath: string
+  readonly has: readonly string[]
+}
+
+const table: readonly Expected[] = [
+  {
+    runtime: 'triton',
+    image: 'nvcr.io/nvidia/tritonserver:latest',
+    port: 8000,
+    ready: '/v2/models/iris/ready',
+    live: '/v2/health/live',
+    modelPath: '/mnt/models',
+    has: ['tritonserver', '--model-repository=$(MODEL_PATH)', '--model-control-mode=none'],
+  },
+  {
+    runtime: 'onnx',
+    image: 'nvcr.io/nvidia/tritonserver:latest',
+    port: 8000,
+    ready: '/v2/models/iris/ready',
+    live: '/v2/health/live',
+    modelPath: '/mnt/models',
+    has: ['tritonserver'],
+  },
+  {
+    runtime: 'torchserve',
+    image: 'pytorch/torchserve:latest',
+    port: 8080,
+    // By a command: /ping says nothing about the model.
+    ready: undefined,
+    live: '/ping',
+    modelPath: '/mnt/models/model.bin',
+    has: ['torchserve', '--foreground', '--disable-token-auth', '--ts-config=/etc/model-server/config.properties'],
+  },
+  {
+    runtime: 'fastapi-pytorch',
+    image: 'localhost/fastapi-pytorch:dev',
+    port: 8000,
+    ready: '/health',
+    live: '/health',
+    modelPath: '/mnt/models/model.bin',
+    has: [],
+  },
+  {
+    runtime: 'sklearn',
+    image: 'docker.io/seldonio/mlserver:1.6.1-sklearn',
+    port: 8080,
+    ready: '/v2/models/iris/ready',
+    live: '/v2/health/live',
+    modelPath: '/mnt/models/model.bin',
+    has: ['mlserver', 'start'],
+  },
+  {
+    runtime: 'tensorflow',
+    image: 'docker.io/tensorflow/serving:2.18.0',
+    port: 8501,
+    ready: '/v1/models/iris',
+    live: '/v1/models/iris',
+    modelPath: '/mnt/models',
+    has: [
+      'tensorflow_model_server',
+      '--model_base_path=$(MODEL_PATH)/$(MODEL_NAME)',
+      '--rest_api_port=8501',
+      '--max_num_load_retries=0',
+    ],
+  },
+]
+
+for (const { runtime, image, port, ready, live, modelPath, has } of table) {
+  test(`runtime ${runtime}: port, arguments, probes and where it finds the model`, () => {
+    const { container } = template({ runtime, ...at('s3://models/iris/model.bin') })
+    assert.equal(container.image, image)
+    assert.equal(container.ports?.[0]?.containerPort, port)
+    assert.equal(probePath(container.readinessProbe), ready)
+    assert.equal(probePath(container.livenessProbe), live)
+    assert.ok(container.startupProbe, 'a model that loads for minutes is not killed for it')
+    assert.equal(probePath(container.startupProbe), ready, 'a server without its model has not started')
+    assert.equal(container.env?.find(({ name }) => name === 'MODEL_PATH')?.value, modelPath)
+    const words = [...(container.command ?? []), ...(container.args ?? [])]
+    for (const word of has) assert.ok(words.includes(word), `${word} in ${words.join(' ')}`)
+  })
+}
+
+test('every built-in runtime is a ModelServer that a user could have written', () => {
+  assert.deepEqual(Object.keys(builtInRuntimes).toSorted(), table.map(({ runtime }) => runtime).toSorted())
+  for (const [name, runtime] of Object.entries(builtInRuntimes)) assert.ok(fits(modelServerV1.spec, runtime), name)
+})
+
+test('torchserve listens to others, wants no token, and is ready when its workers are', () => {
+  const { container } = template({ runtime: 'torchserve' })
+  assert.match(container.readinessProbe?.exec?.command?.join(' ') ?? '', /8081\/models.*READY/s)
+  const file = builtInRuntimes['torchserve']?.files?.[0]?.content ?? ''
+  for (const line of [
+    'inference_address=http://0.0.0.0:8080',
+    'disable_token_authorization=true',
+    'metrics_mode=prometheus',
+  ])
+    assert.ok(file.includes(`${line}\n`), line)
+})
+
+test('an image alone answers on 8080, and is asked where the spec says', () => {
+  const healthCheck = { endpoint: '/live', intervalSeconds: 30, timeoutSeconds: 2, failureThreshold: 4 }
+  const { container } = template({ image: 'own:1', healthCheck })
+  assert.equal(container.image, 'own:1')
+  assert.equal(container.ports?.[0]?.containerPort, 8080)
+  assert.equal(probePath(container.readinessProbe), '/live')
+  assert.equal(container.livenessProbe?.periodSeconds, 30)
+  assert.equal(container.readinessProbe?.failureThreshold, 4)
+})
+
+test('an endpoint that the model names decides about its traffic, also on a runtime', () => {
+  const { container } = template({ runtime: 'torchserve', healthCheck: { endpoint: '/mine' } })
+  assert.equal(probePath(container.readinessProbe), '/mine')
+  assert.equal(container.readinessProbe?.exec, undefined)
+})
+
+const deliveries: readonly [string, string, readonly string[] | undefined][] = [
+  ['s3://b/dir/model.pt', '/mnt/models/model.pt', ['--uri=s3://b/dir/model.pt', '--to=/mnt/models']],
+  ['s3://b/dir/v1.0', '/mnt/models', ['--uri=s3://b/dir/v1.0', '--to=/mnt/models']],
+  ['gs://b/dir', '/mnt/models', ['--uri=gs://b/dir', '--to=/mnt/models']],
+  ['https://h/m.pt?x=1.5', '/mnt/models/m.pt', ['--uri=https://h/m.pt?x=1.5', '--to=/mnt/models']],
+  ['hf://owner/model.v2', '/mnt/models', ['--uri=hf://owner/model.v2', '--to=/mnt/models']],
+  ['pvc://claim/a/b/model.pt', '/mnt/models/model.pt', undefined],
+  ['pvc://claim', '/mnt/models', undefined],
+  ['/baked/in/model.pt', '/baked/in/model.pt', undefined],
+]
+
+for (const [uri, path, args] of deliveries) {
+  test(`delivery of ${uri}`, () => {
+    const { container, fetch } = template({ image: 'own:1', ...at(uri) })
+    assert.equal(container.env?.find(({ name }) => name === 'MODEL_PATH')?.value, path)
+    assert.deepEqual(fetch?.args, args && ['agent', 'fetch', ...args])
+  })
+}
+
+test('a claim with the model is mounted read-only where the model is', () => {
+  const { pod, container } = template({ image: 'own:1', ...at('pvc://claim/a/b/model.pt') })
+  assert.deepEqual(pod.spec.volumes?.[0]?.persistentVolumeClaim, { claimName: 'claim', readOnly: true })
+  assert.deepEqual(container.volumeMounts?.[0], {
+    name: 'model',
+    mountPath: '/mnt/models',
+    readOnly: true,
+    subPath: 'a/b',
+  })
+})
+
+test('a cache has a directory for each artifact, and credentials go to the fetching container only', () => {
+  const storage = { secretName: 's3', claimName: 'cache', accessMode: 'ReadWriteMany' }
+  const { container, fetch } = template({ image: 'own:1', storage, ...at('s3://b/m.pt') })
+  const other = template({ image: 'own:1', storage, ...at('s3://b/n.pt') })
+  const { subPath } = container.volumeMounts?.[0] ?? {}
+  assert.ok(fetch?.args?.includes(`--to=/cache/${subPath}`))
+  assert.ok(fetch)
+  assert.notEqual(subPath, other.container.volumeMounts?.[0]?.subPath)
+  assert.deepEqual(fetch.envFrom, [{ secretRef: { name: 's3' } }])
+  assert.equal(container.envFrom, undefined)
+})
+
+test('a repository is laid out by the agent under the name of the model', () => {
+  const { fetch } = template({ runtime: 'triton', ...at('s3://b/m.onnx') })
+  assert.deepEqual(fetch?.args?.slice(-2), ['--layout=repository', '--model-name=iris'])
+})
+
+test('pods pass Pod Security restricted, with and without GPUs', () => {
+  for (const kind of [serverTemplate, validationTemplate]) {
+    const resources = { limits: { 'nvidia.com/gpu': 1 } }
+    const { pod } = template(
+      { resources, validation: { script: 'v.py', timeoutSeconds: 5 }, ...at('s3://b/m.pt') },
+      kind,
+    )
+    assert.equal(pod.spec.securityContext?.runAsNonRoot, true)
+    assert.equal(pod.spec.securityContext?.seccompProfile?.type, 'RuntimeDefault')
+    assert.equal(pod.spec.automountServiceAccountToken, false)
+    for (const { securityContext } of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
+      assert.equal(securityContext?.allowPrivilegeEscalation, false)
+      assert.deepEqual(securityContext.capabilities, { drop: ['ALL'] })
+    }
+    assert.ok(pod.spec.tolerations?.some(({ key }) => key === 'nvidia.com/gpu'))
+  }
+})
+
+test('a variable of the version goes before one of the model, and that before one of the runtime', () => {
+  const env = [
+    { name: 'A', value: 'model' },
+    { name: 'MLSERVER_HTTP_PORT', value: '1' },
+  ]
+  const versions = [{ name: 'v1', weight: 100, modelPath: '/m', env: [{ name: 'A', value: 'version' }] }]
+  const { container } = template({ runtime: 'sklearn', env, versions })
+  const values = new Map(container.env?.map(({ name, value }) => [name, value]))
+  assert.equal(values.get('A'), 'version')
+  assert.equal(values.get('MLSERVER_HTTP_PORT'), '1')
+  assert.equal(values.size, container.env?.length)
+})

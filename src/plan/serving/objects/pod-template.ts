@@ -1,0 +1,176 @@
+/**
+ * The pods of a version and of its validation. They pass Pod Security `restricted`: no root, no privilege escalation, no
+ * capabilities. GPUs need none of these.
+ */
+import type { Pod } from '../../../kube/resources.ts'
+import { FILES_DIRECTORY } from '../../../api/modelserver.v1.ts'
+import { resourcesOf } from '../../pod/resources.ts'
+import type { ServingConfig } from '../config.ts'
+import { filesDigest, filesOf } from './config-map.ts'
+import { type Container, type ModelSource, modelSource, type Volume, type VolumeMount } from './model-source.ts'
+import { filesName, HTTP_PORT_NAME, modelLabels, serverLabels, ROLE_LABEL } from '../../model-names.ts'
+import { probesOf } from './probes.ts'
+import type { ServedModel, ServedVersion, Variable } from '../observe/served-model.ts'
+import { validationCommand } from './validation-command.ts'
+
+export interface PodTemplate {
+  readonly metadata: { readonly labels: Record<string, string>; readonly annotations?: Record<string, string> }
+  readonly spec: NonNullable<Pod['spec']>
+}
+
+export const SERVER_CONTAINER = 'server'
+export const VALIDATION_CONTAINER = 'validate'
+export const FILES_VOLUME = 'files'
+
+/** In the template, so that changed files roll out. */
+export const FILES_ANNOTATION = 'modeldeployment.ml.example.com/files'
+
+/** Until no Service sends requests here. Then the server finishes its requests within the grace period. */
+const LEAVE_SECONDS = 5
+const GRACE_SECONDS = 60
+
+interface Subject {
+  readonly model: ServedModel
+  readonly version: ServedVersion
+  readonly config: ServingConfig
+  readonly source: ModelSource
+}
+
+export function serverTemplate(model: ServedModel, version: ServedVersion, config: ServingConfig): PodTemplate {
+  const subject = { model, version, config, source: modelSource(model, version, config) }
+  const files = filesOf(model)
+  return {
+    metadata: {
+      labels: { ...modelLabels(model), ...serverLabels(model, version.name) },
+      ...(files && { annotations: { [FILES_ANNOTATION]: filesDigest(files) } }),
+    },
+    spec: {
+      ...podSpec(subject, [server(subject)]),
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+    },
+  }
+}
+
+/** Runs a script against the model. Its role label keeps it out of every Service and every count of server pods. */
+export function validationTemplate(model: ServedModel, version: ServedVersion, config: ServingConfig): PodTemplate {
+  const subject = { model, version, config, source: modelSource(model, version, config) }
+  const labels = { ...modelLabels(model), ...serverLabels(model, version.name), [ROLE_LABEL]: 'validation' }
+  return {
+    metadata: { labels },
+    spec: { ...podSpec(subject, [validation(subject)]), restartPolicy: 'Never' },
+  }
+}
+
+function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec'] {
+  const { model, config, source } = subject
+  return {
+    enableServiceLinks: false,
+    ...identityOf(model),
+    securityContext: securityContext(config),
+    ...schedulingOf(subject),
+    ...(source.fetch.length > 0 && { initContainers: [...source.fetch] }),
+    containers,
+    volumes: volumesOf(subject),
+  }
+}
+
+function server(subject: Subject): Container {
+  const { model, version } = subject
+  const { port, command, args } = model.server
+  return {
+    ...container(subject, SERVER_CONTAINER, version.image),
+    ...(command && { command: [...command] }),
+    ...(args && { args: [...args] }),
+    ports: [{ name: HTTP_PORT_NAME, containerPort: port, protocol: 'TCP' }],
+    ...probesOf(model),
+    lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
+    // A server that cannot load its model usually logs the cause last.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  }
+}
+
+function validation(subject: Subject): Container {
+  const { model, version } = subject
+  const { script = '', image } = model.validation ?? {}
+  return {
+    ...container(subject, VALIDATION_CONTAINER, image ?? version.image),
+    command: validationCommand(script),
+    // The last output usually is the cause of the failure.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+  }
+}
+
+function container(subject: Subject, name: string, image: string): Container {
+  const { version, config } = subject
+  return {
+    name,
+    image,
+    env: [...environmentOf(subject)],
+    resources: resourcesOf(version.resources, 0, config),
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    volumeMounts: mountsOf(subject),
+  }
+}
+
+/** Ours first, since later ones may refer to them as `$(MODEL_NAME)`. Of two with the same name the later one wins. */
+function environmentOf({ model, version, source }: Subject): readonly Variable[] {
+  const own: readonly Variable[] = [
+    { name: 'MODEL_NAME', value: model.modelName },
+    { name: 'MODEL_PATH', value: source.path },
+    { name: 'MODEL_VERSION', value: version.name },
+    { name: 'MODEL_URI', value: version.uri },
+    ...(model.framework === undefined ? [] : [{ name: 'FRAMEWORK', value: model.framework }]),
+    { name: 'PORT', value: String(model.server.port) },
+  ]
+  const all = [...own, ...(model.server.env ?? []), ...version.env]
+  const values = new Map(all.map(({ name, value }) => [name, value]))
+  return [...values].map(([name, value]) => ({ name, value }))
+}
+
+function mountsOf({ model, source }: Subject): VolumeMount[] {
+  const files = filesOf(model) ? [{ name: FILES_VOLUME, mountPath: FILES_DIRECTORY, readOnly: true }] : []
+  return [...source.mounts, ...files, { name: 'dshm', mountPath: '/dev/shm' }, { name: 'tmp', mountPath: '/tmp' }]
+}
+
+function volumesOf({ model, config, source }: Subject): Volume[] {
+  const data = filesOf(model)
+  const files = data ? [{ name: FILES_VOLUME, configMap: { name: filesName(model, filesDigest(data)) } }] : []
+  const memory = { name: 'dshm', emptyDir: { medium: 'Memory', sizeLimit: config.sharedMemory } }
+  return [...source.volumes, ...files, memory, { name: 'tmp', emptyDir: {} }]
+}
+
+/** A model server gets no API token unless the spec names a service account. */
+function identityOf({ serviceAccountName, imagePullSecrets }: ServedModel): Partial<PodTemplate['spec']> {
+  return {
+    ...(serviceAccountName === undefined ? { automountServiceAccountToken: false } : { serviceAccountName }),
+    ...(imagePullSecrets && { imagePullSecrets: [...imagePullSecrets] }),
+  }
+}
+
+function securityContext({ user }: ServingConfig): NonNullable<PodTemplate['spec']['securityContext']> {
+  return {
+    runAsNonRoot: true,
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: user,
+    fsGroupChangePolicy: 'OnRootMismatch',
+    seccompProfile: { type: 'RuntimeDefault' },
+  }
+}
+
+export function usesGpu({ resources }: ServedVersion, { gpuResource }: ServingConfig): boolean {
+  const amount = resources?.limits?.[gpuResource] ?? resources?.requests?.[gpuResource] ?? 0
+  return Number(amount) > 0
+}
+
+function schedulingOf({ model, version, config }: Subject): Partial<PodTemplate['spec']> {
+  const { priorityClassName, nodeSelector, tolerations = [], affinity } = model.scheduling ?? {}
+  const all = [...(usesGpu(version, config) ? config.gpuTolerations : []), ...tolerations]
+  const wanted: object = {
+    ...(priorityClassName !== undefined && { priorityClassName }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(all.length > 0 && { tolerations: all }),
+    ...(affinity && { affinity }),
+  }
+  return wanted
+}

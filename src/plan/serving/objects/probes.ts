@@ -1,0 +1,33 @@
+/** The probes of a server. Kubernetes does not expand variables in probes, so the model's name is filled in here. */
+import type { Pod } from '../../../kube/resources.ts'
+import { HTTP_PORT_NAME } from '../../model-names.ts'
+import type { Probe } from '../runtimes/probe.ts'
+import type { ServedModel } from '../observe/served-model.ts'
+
+type Container = NonNullable<Pod['spec']>['containers'][number]
+type Probed = Pick<Container, 'startupProbe' | 'readinessProbe' | 'livenessProbe'>
+
+/** The default of the spec. It does not override the probes of a runtime. */
+const DEFAULT_ENDPOINT = '/health'
+
+export function probesOf(model: ServedModel): Probed {
+  const { startup, readiness, liveness } = model.server.probes ?? {}
+  const probe = (wanted: Probe) => probeOf(model, wanted)
+  return {
+    ...(startup && { startupProbe: probe(startup) }),
+    ...(readiness && { readinessProbe: probe(asked(model, readiness)) }),
+    ...(liveness && { livenessProbe: probe(liveness) }),
+  }
+}
+
+/** An endpoint in the spec overrides the readiness probe of the runtime. */
+function asked({ check }: ServedModel, readiness: Probe): Probe {
+  if (check === undefined || check.endpoint === DEFAULT_ENDPOINT) return readiness
+  const { command: _, ...rest } = readiness
+  return { ...rest, path: check.endpoint, timeoutSeconds: check.timeoutSeconds }
+}
+
+function probeOf(model: ServedModel, { path, command, ...times }: Probe): NonNullable<Container['readinessProbe']> {
+  if (command) return { exec: { command: [...command] }, ...times }
+  return { httpGet: { path: path.replaceAll('$(MODEL_NAME)', model.modelName), port: HTTP_PORT_NAME }, ...times }
+}

@@ -1,0 +1,151 @@
+/** A model with its runtime resolved, in one form for the ModelDeployments of both API groups. */
+import type { ComputeResources } from '../../../api/compute.ts'
+import type { MlopsModelDeployment } from '../../../api/mlops-modeldeployment.v1.ts'
+import type { ModelDeployment, ModelDeploymentSpec } from '../../../api/modeldeployment.v1.ts'
+import type { ModelServer, ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import type { Scaling } from '../../../api/serving-scaling.ts'
+import type { Traffic } from '../../../api/serving-traffic.ts'
+import type { ObjectMeta } from '../../../kube/object.ts'
+import type { Model } from './observed.ts'
+import type { Probe } from '../runtimes/probe.ts'
+import { bareImage, builtInRuntimes, runtimeNameOf } from '../runtimes/runtime.ts'
+
+export interface Variable {
+  readonly name: string
+  readonly value: string
+}
+
+export interface VersionScaling extends Omit<Scaling, 'targetCPUUtilization'> {
+  /** Absent: CPU is not a scaling metric. */
+  readonly targetCPUUtilization?: number
+}
+
+/** An autoscaler chooses the number of pods. */
+export const isAutoscaled = ({ minReplicas, maxReplicas }: VersionScaling): boolean => minReplicas < maxReplicas
+
+export interface ServedVersion {
+  readonly name: string
+  /** Percent, as in the spec. */
+  readonly weight: number
+  /** Where the model is: a URI, or a path inside the image. */
+  readonly uri: string
+  /** Expected SHA-256 of the fetched model. */
+  readonly checksum?: string
+  readonly image: string
+  readonly resources?: ComputeResources
+  readonly scaling: VersionScaling
+  readonly env: readonly Variable[]
+}
+
+export interface Validation {
+  readonly script: string
+  readonly image?: string
+  readonly timeoutSeconds: number
+}
+
+export interface ServedModel extends Pick<
+  ModelDeploymentSpec,
+  'storage' | 'scheduling' | 'serviceAccountName' | 'imagePullSecrets'
+> {
+  readonly metadata: ObjectMeta
+  /** The name under which the server serves it. */
+  readonly modelName: string
+  readonly framework?: string
+  readonly server: ModelServerSpec
+  readonly versions: readonly ServedVersion[]
+  readonly traffic: Traffic
+  readonly validation?: Validation
+  /** Health check of the pods. */
+  readonly check?: Pick<ModelDeploymentSpec['healthCheck'], 'endpoint' | 'timeoutSeconds'>
+}
+
+export function servedModel(model: Model, server: ModelServerSpec): ServedModel {
+  return isMlops(model) ? fromMlops(model, server) : fromMl(model, server)
+}
+
+const isMlops = (model: Model): model is MlopsModelDeployment => 'modelURI' in model.spec
+
+/** What runs the model. Undefined if neither its namespace nor the built-in runtimes have the ModelServer that it names. */
+export function serverOf(model: Model, own: ModelServer | undefined): ModelServerSpec | undefined {
+  const name = runtimeNameOf(model)
+  if (name === undefined) return isMlops(model) ? undefined : imageOf(model)
+  return own?.spec ?? (Object.hasOwn(builtInRuntimes, name) ? builtInRuntimes[name] : undefined)
+}
+
+function imageOf({ spec: { image = '', healthCheck } }: ModelDeployment): ModelServerSpec {
+  const { intervalSeconds, timeoutSeconds, failureThreshold } = healthCheck
+  const server = bareImage(image, healthCheck.endpoint)
+  const often = (probe: Probe | undefined, most: number): Probe => ({
+    path: healthCheck.endpoint,
+    ...probe,
+    periodSeconds: Math.min(intervalSeconds, most),
+    timeoutSeconds,
+    failureThreshold,
+  })
+  const { startup, readiness, liveness } = server.probes ?? {}
+  return {
+    ...server,
+    probes: { ...(startup && { startup }), readiness: often(readiness, 10), liveness: often(liveness, Infinity) },
+  }
+}
+
+function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): ServedModel {
+  const { versions, image, resources, scaling, env = [], healthCheck, modelName, framework, traffic, ...rest } = spec
+  const { validation, storage, scheduling, serviceAccountName, imagePullSecrets } = rest
+  return {
+    metadata,
+    modelName,
+    framework,
+    server,
+    traffic,
+    check: healthCheck,
+    ...(validation && { validation }),
+    ...(storage && { storage }),
+    ...(scheduling && { scheduling }),
+    ...(serviceAccountName !== undefined && { serviceAccountName }),
+    ...(imagePullSecrets && { imagePullSecrets }),
+    versions: versions.map((version) => {
+      const own = version.resources ?? resources
+      return {
+        name: version.name,
+        weight: version.weight,
+        uri: version.modelPath,
+        ...(version.checksum !== undefined && { checksum: version.checksum }),
+        image: version.image ?? image ?? server.image,
+        ...(own && { resources: own }),
+        scaling: bounded({ ...scaling, ...version.scaling }),
+        env: [...env, ...(version.env ?? [])],
+      }
+    }),
+  }
+}
+
+/** A version that raises only the lower bound raises the upper bound with it. */
+function bounded(scaling: Scaling): Scaling {
+  return { ...scaling, maxReplicas: Math.max(scaling.minReplicas, scaling.maxReplicas) }
+}
+
+const AUTOSCALED = { minReplicas: 1, maxReplicas: 10, targetCPUUtilization: 70 }
+const ONE_POD = { minReplicas: 1, maxReplicas: 1 }
+
+function fromMlops({ metadata, spec }: MlopsModelDeployment, server: ModelServerSpec): ServedModel {
+  const { modelURI, runtimeImage, resources, validateScript, autoscale, version } = spec
+  return {
+    metadata,
+    modelName: metadata.name,
+    server,
+    traffic: { provider: 'auto' },
+    ...(validateScript !== undefined && { validation: { script: validateScript, timeoutSeconds: 600 } }),
+    versions: [
+      {
+        name: version,
+        weight: 100,
+        uri: modelURI,
+        image: runtimeImage ?? server.image,
+        ...(resources && { resources }),
+        scaling: autoscale ? AUTOSCALED : ONE_POD,
+        env: [],
+      },
+    ],
+  }
+}

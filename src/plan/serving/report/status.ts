@@ -1,0 +1,46 @@
+/** The status of a model, written whole. Nothing in it changes with time alone. */
+import { compact } from '../../../api/json.ts'
+import { limitedVerdict } from '../../../api/limited.ts'
+import type { ActiveVersion } from '../../../api/serving-status.ts'
+import { serviceName } from '../../model-names.ts'
+import { type Decisions, desiredPods, type VersionDecision } from '../decisions.ts'
+import { availableOf } from '../observe/version.ts'
+import type { ModelView } from '../observe/view.ts'
+import type { PlannedServingStatus } from '../serving-plan.ts'
+import { MAX_SENTENCE, othersConditions, type Standing } from './conditions.ts'
+import { ratesOf, type ShownRates } from './rates.ts'
+
+export function statusOf(view: ModelView, decisions: Decisions, standing: Standing): PlannedServingStatus {
+  const { model, observed, recorded, port } = view
+  const { namespace, generation } = model.metadata
+  const limited = limitedVerdict(observed.model)
+  const staying = decisions.versions.filter(({ retirement }) => !retirement.isOver)
+  const rates = ratesOf(view, decisions.routing)
+  return compact({
+    phase: standing.phase,
+    message: standing.message,
+    url: `http://${serviceName(model)}.${namespace ?? 'default'}.svc:${port}`,
+    activeVersions: staying.map((one) => activeVersion(decisions, one, rates)),
+    traffic: decisions.routing.next,
+    metrics: rates.model,
+    observedGeneration: generation,
+    conditions: [...othersConditions(recorded), ...standing.conditions, ...(limited ? [limited] : [])],
+  })
+}
+
+function activeVersion({ routing }: Decisions, one: VersionDecision, rates: ShownRates): ActiveVersion {
+  const { version, validation, trouble, retirement } = one
+  const isPassed = validation?.outcome === 'passed'
+  const validated = isPassed ? validation.digest : version.recorded?.validated
+  return compact({
+    name: version.name,
+    replicas: desiredPods(one),
+    healthyReplicas: availableOf(version),
+    weight: routing.reported.get(version.name) ?? 0,
+    idleSince: retirement.idleSince,
+    validated,
+    reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
+    message: trouble?.message.slice(0, MAX_SENTENCE),
+    metrics: rates.versions.get(version.name),
+  })
+}

@@ -1,0 +1,138 @@
+/** What keeps a version from being ready, and what to do about it: the first cause that a person can act on. */
+import { parseFetchFailure } from '../../../api/fetch-failure.ts'
+import type { HorizontalPodAutoscaler, Pod } from '../../../kube/resources.ts'
+import { containerTrouble, shortageOf, type Trouble, unschedulable } from '../../pod-trouble.ts'
+import { isPodReady } from '../../pod-ready.ts'
+import { quotaTrouble } from '../../quota.ts'
+import { rollsInPlace } from '../objects/deployment.ts'
+import { FETCH_CONTAINER } from '../objects/model-source.ts'
+import { SERVER_CONTAINER } from '../objects/pod-template.ts'
+import type { ModelView } from '../observe/view.ts'
+import { availableOf, replicasOf, type Version } from '../observe/version.ts'
+
+/** Undefined while the version only needs time. */
+export function troubleOf(view: ModelView, version: Version): Trouble | undefined {
+  const waiting = version.pods.filter((pod) => !isPodReady(pod))
+  const first = (find: (pod: Pod) => Trouble | undefined): Trouble | undefined => {
+    for (const pod of waiting) {
+      const found = find(pod)
+      if (found) return found
+    }
+    return undefined
+  }
+  return (
+    first(fetchTrouble) ??
+    first(imageTrouble) ??
+    first(crash) ??
+    rejectedPods(version) ??
+    first((pod) => unscheduledPod(view, version, pod)) ??
+    overdueRollout(version)
+  )
+}
+
+type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
+
+/** How a container terminated last, in this run or in the one before. */
+function lastEnd({ state, lastState }: ContainerStatus) {
+  return state?.terminated ?? lastState?.terminated
+}
+
+/** The agent reports why a model could not be fetched. */
+export function fetchTrouble({ metadata, status }: Pod): Trouble | undefined {
+  const fetch = status?.initContainerStatuses?.find(({ name }) => name === FETCH_CONTAINER)
+  const end = fetch && lastEnd(fetch)
+  if (!end || end.exitCode === 0) return undefined
+  const failure = parseFetchFailure(end.message)
+  if (failure) return { reason: failure.reason, message: `${metadata.name}: ${failure.message}` }
+  const how = `exit code ${end.exitCode}${end.reason === undefined ? '' : ` (${end.reason})`}`
+  const where = `kubectl logs ${metadata.name} -c ${FETCH_CONTAINER}`
+  return { reason: 'FetchFailed', message: `${metadata.name}: the model could not be fetched: ${how}; see ${where}` }
+}
+
+export function imageTrouble({ metadata, status }: Pod): Trouble | undefined {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  for (const { state } of all) {
+    const trouble = containerTrouble(metadata.name, state?.waiting)
+    if (trouble && trouble.reason !== CRASHING) return trouble
+  }
+  return undefined
+}
+
+const CRASHING = 'CrashLoopBackOff'
+
+function crash({ metadata, status }: Pod): Trouble | undefined {
+  const server = status?.containerStatuses?.find(({ name }) => name === SERVER_CONTAINER)
+  const end = server && lastEnd(server)
+  if (!server || !end || server.restartCount === 0) return undefined
+  const { name, namespace = 'default' } = metadata
+  const how = `terminated with exit code ${end.exitCode}${end.reason === undefined ? '' : ` (${end.reason})`}`
+  const again = `${name}: the server ${how} and is restarting`
+  if (end.reason === 'OOMKilled') {
+    return { reason: 'OutOfMemory', message: `${again}: raise resources.limits.memory` }
+  }
+  const output = tailOf(end, 1)
+  const quoted = output === '' ? '' : `; last output: ${output}`
+  return { reason: CRASHING, message: `${again}: see kubectl logs -n ${namespace} ${name} --previous${quoted}` }
+}
+
+/** The API server rejects the pods: mostly because of a quota. */
+function rejectedPods({ deployment }: Version): Trouble | undefined {
+  const rejected = deployment?.status?.conditions?.find(
+    ({ type, status }) => type === 'ReplicaFailure' && status === 'True',
+  )
+  if (!rejected) return undefined
+  const { message = '' } = rejected
+  return quotaTrouble(message) ?? { reason: 'PodsRefused', message: `pods cannot be created: ${message}` }
+}
+
+function unscheduledPod({ observed: { config } }: ModelView, version: Version, pod: Pod): Trouble | undefined {
+  const reported = unschedulable(pod)
+  if (reported === undefined) return undefined
+  const reason = shortageOf(reported, config.gpuResource)
+  const inPlace = rollsInPlace(version, config)
+    ? '; there is no spare GPU, so new pods replace old ones one at a time'
+    : ''
+  return { reason, message: `${pod.metadata.name} is unschedulable: ${reported}${inPlace}`, isWaiting: true }
+}
+
+function overdueRollout(version: Version): Trouble | undefined {
+  const late = version.deployment?.status?.conditions?.find(
+    ({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded',
+  )
+  if (!late || availableOf(version) >= replicasOf(version)) return undefined
+  const ready = `${availableOf(version)} of ${replicasOf(version)} pods are ready`
+  return {
+    reason: 'ProbeFailing',
+    message: `${ready} after ten minutes: the readiness probe fails; see kubectl describe pod`,
+  }
+}
+
+/** The last output of a container that failed. */
+export function lastOutput({ status }: Pod, container: string): string | undefined {
+  const found = status?.containerStatuses?.find(({ name }) => name === container)
+  const end = found && lastEnd(found)
+  if (!end || end.exitCode === 0) return undefined
+  const output = tailOf(end, MAX_LINES)
+  return output === '' ? `exit code ${end.exitCode}` : `exit code ${end.exitCode}: ${output}`
+}
+
+const MAX_LINES = 5
+const MAX_OUTPUT = 400
+
+function tailOf({ message = '' }: { readonly message?: string }, lines: number): string {
+  return message.trim().split('\n').slice(-lines).join(' | ').slice(-MAX_OUTPUT)
+}
+
+/** Why an autoscaler does not scale, from its conditions: mostly because metrics are missing. */
+export function autoscalerTrouble(
+  { name, autoscalerName }: Version,
+  autoscalers: readonly HorizontalPodAutoscaler[],
+): string | undefined {
+  const own = autoscalers.find(({ metadata }) => metadata.name === autoscalerName)
+  const inactive = own?.status?.conditions?.find(
+    ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
+  )
+  if (!inactive) return undefined
+  const { reason = inactive.type, message = '' } = inactive
+  return `${name}: the autoscaler ${autoscalerName} does not scale: ${reason}: ${message}`
+}

@@ -1,0 +1,54 @@
+/** What runs a model, and what happens when it is unknown. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { modelDeployment, ServingCluster } from '../../../../test/sim/serving-cluster.ts'
+import { calm } from '../../../../test/sim/serving-history.ts'
+import { getCondition } from '../../../api/conditions.ts'
+import type { ModelServer } from '../../../api/modelserver.v1.ts'
+import { planServing } from '../plan.ts'
+import { resolveRuntime } from './runtime.ts'
+
+const start = (spec: object = {}): ServingCluster => new ServingCluster(planServing, () => undefined, { spec })
+
+function settled(spec: object = {}): ServingCluster {
+  const cluster = start(spec)
+  assert.ok(calm(cluster, 40))
+  return cluster
+}
+
+test('a runtime that nobody has is named, and what runs stays as it is', () => {
+  const cluster = settled()
+  cluster.edit({ runtime: 'mine' })
+  const plan = cluster.pass()
+  assert.deepEqual([plan.apply, plan.prune], [[], []])
+  assert.equal(plan.status?.phase, 'Degraded')
+  assert.match(plan.status?.message ?? '', /no ModelServer mine .*triton/)
+  assert.equal(getCondition(cluster.model.status?.conditions, 'Ready')?.status, 'True', 'it still answers')
+})
+
+const own = { spec: { image: 'own:1', port: 9000 } } as unknown as ModelServer
+
+const table: readonly (readonly [string, object, ModelServer | undefined, string | undefined])[] = [
+  ['the image alone', { image: 'iris:1' }, undefined, 'iris:1'],
+  ['a built-in runtime of its framework', { image: undefined }, undefined, 'docker.io/seldonio/mlserver:1.6.1-sklearn'],
+  ['a ModelServer of the namespace', { runtime: 'mine' }, own, 'own:1'],
+  ['a ModelServer of the namespace instead of a built-in one', { runtime: 'sklearn' }, own, 'own:1'],
+  ['an unknown one', { runtime: 'mine' }, undefined, undefined],
+  ['a name that only looks built in', { runtime: 'constructor' }, undefined, undefined],
+]
+
+for (const [what, spec, server, image] of table)
+  test(`runtime: ${what}`, () => {
+    const observed = { ...start().observed, model: modelDeployment(spec), ...(server && { server }) }
+    assert.equal(resolveRuntime(observed)?.image, image)
+  })
+
+test('a missing runtime is reported once', () => {
+  const cluster = settled()
+  cluster.edit({ runtime: 'mine' })
+  assert.deepEqual(
+    cluster.pass().events.map(({ reason }) => reason),
+    ['RuntimeNotFound'],
+  )
+  assert.deepEqual(cluster.pass().events, [])
+})

@@ -1,0 +1,23 @@
+/** Resolves what runs the model. If it is missing, nothing is decided: the children stay unchanged, and the status reports it. */
+import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import type { ServingObserved } from '../observe/observed.ts'
+import { serverOf } from '../observe/served-model.ts'
+import { stuckStatus } from '../report/stuck.ts'
+import { builtInRuntimes, runtimeNameOf } from '../runtimes/runtime.ts'
+import type { ServingPlan } from '../serving-plan.ts'
+
+export const resolveRuntime = ({ model, server }: ServingObserved): ModelServerSpec | undefined =>
+  serverOf(model, server)
+
+export function reportMissingRuntime(observed: ServingObserved): ServingPlan {
+  const trouble = { reason: 'RuntimeNotFound', message: missing(observed) }
+  const status = stuckStatus(observed, trouble)
+  const isNew = observed.model.status?.message !== status.message
+  const event = { type: 'Warning', reason: trouble.reason, action: 'Serve', note: trouble.message } as const
+  return { apply: [], prune: [], status, events: isNew ? [event] : [] }
+}
+
+function missing({ model }: ServingObserved): string {
+  const known = Object.keys(builtInRuntimes).join(', ')
+  return `spec.runtime: there is no ModelServer ${runtimeNameOf(model) ?? ''} in this namespace: create it, or use one of ${known}`
+}

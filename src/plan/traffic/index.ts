@@ -1,0 +1,18 @@
+/** Traffic between the versions of a model: what the planner, gather and the caches may know of providers. */
+export { apportion } from './apportion.ts'
+export { defaultTrafficConfig, type TrafficConfig, trafficConfigProblem } from './config.ts'
+export type {
+  Entrance,
+  ProviderKind,
+  ProviderName,
+  Proxy,
+  Rendered,
+  Situation,
+  TrafficObserved,
+  TrafficProvider,
+  TrafficTarget,
+} from './contract.ts'
+export { exposureOf } from './exposure.ts'
+export { providers } from './providers/providers.ts'
+export { kindName, missingKind, ProviderRegistry } from './registry.ts'
+export { isSameSplit, soleOf, sum, type Weights, WHOLE } from './weights.ts'

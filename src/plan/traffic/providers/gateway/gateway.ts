@@ -1,0 +1,75 @@
+/**
+ * Gateway API: an HTTPRoute with a weight for each version's Service. Its parents are the named Gateways or, without any,
+ * the model's own Service, for meshes that implement the Gateway API.
+ */
+import { serviceName } from '../../../model-names.ts'
+import { modelObject } from '../../../model-object.ts'
+import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from '../../contract.ts'
+import type { Weights } from '../../weights.ts'
+import { allServers, hasRoute, named, observedOf } from '../route-object.ts'
+import { weighted } from '../weighted.ts'
+import { backendsOf, HTTPRoute, type ParentReference } from './kinds.ts'
+
+export const gateway = {
+  ...weighted,
+  name: 'gateway',
+  kinds: [{ resource: HTTPRoute }],
+  permission: 'Split the traffic of a model, on clusters with the Gateway API.',
+  defaults: {},
+  suits: ({ hasGateways }) => hasGateways,
+  recognises: (entrance) => hasRoute(entrance, HTTPRoute),
+  render,
+  inEffect,
+} satisfies TrafficProvider
+
+/** Conditions of a parent that has programmed the route. */
+const ACCEPTED = ['Accepted', 'ResolvedRefs']
+
+/** Only versions with weight: a rule takes sixteen Services, and one that is missing makes the whole rule unresolved. */
+function render(target: TrafficTarget): Rendered {
+  const { backends, gateways, hostnames, name, port } = target
+  const backendRefs = backends
+    .filter(({ weight }) => weight > 0)
+    .map(({ service, weight }) => ({ name: service, port, weight }))
+  const route: HTTPRoute = {
+    ...modelObject(target, HTTPRoute, name),
+    spec: { parentRefs: parentsOf(target), ...(gateways && hostnames && { hostnames }), rules: [{ backendRefs }] },
+  }
+  return { apply: [route], annotate: [], selector: allServers(target) }
+}
+
+function parentsOf(target: TrafficTarget): ParentReference[] {
+  if (!target.gateways) return [{ group: '', kind: 'Service', name: serviceName(named(target)) }]
+  return [...new Set(target.gateways)].map((name) => ({ group: HTTPRoute.group, kind: 'Gateway', name }))
+}
+
+/**
+ * Every parent must have accepted the stored generation: one that has not may still route by an older one. Where an emptied
+ * route leads is unknown.
+ */
+function inEffect(target: TrafficTarget, observed: TrafficObserved): Weights | undefined {
+  const route = observedOf(observed, HTTPRoute, target.name)
+  const parents = route?.spec.parentRefs ?? []
+  if (!route || parents.length === 0 || !parents.every((parent) => isAccepted(route, parent))) return undefined
+  const versions = new Map(target.backends.map(({ service, version }) => [service, version]))
+  const backends = backendsOf(route).filter(({ weight }) => weight > 0)
+  const total = backends.reduce((sum, { weight }) => sum + weight, 0)
+  if (total === 0 || !backends.every(({ name }) => versions.has(name))) return undefined
+  return new Map(backends.map(({ name, weight }) => [versions.get(name) ?? name, (weight * 100) / total]))
+}
+
+function isAccepted({ metadata, status }: HTTPRoute, parent: ParentReference): boolean {
+  const statuses = (status?.parents ?? []).filter(
+    ({ parentRef: { kind = 'Gateway', name } }) => kind === parent.kind && name === parent.name,
+  )
+  const isTrue = (type: string): boolean =>
+    statuses.every(({ conditions = [] }) =>
+      conditions.some(
+        (condition) =>
+          condition.type === type &&
+          condition.status === 'True' &&
+          (condition.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+      ),
+    )
+  return statuses.length > 0 && ACCEPTED.every(isTrue)
+}

@@ -1,0 +1,158 @@
+/** Why some pods do not run yet. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
+import type { Pod } from '../../../kube/resources.ts'
+import { CONTAINER } from '../names.ts'
+import { memberOf } from './member.ts'
+import { waitingFor } from './waiting.ts'
+
+const base: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bert-workers-0' } }
+
+const unschedulable = (message: string): Pod => ({
+  ...base,
+  status: {
+    phase: 'Pending',
+    conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
+  },
+})
+
+const container = (reason: string, message: string): Pod => ({
+  ...base,
+  status: {
+    phase: 'Pending',
+    containerStatuses: [
+      {
+        name: CONTAINER,
+        image: '',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { waiting: { reason, message } },
+      },
+    ],
+  },
+})
+
+const table: readonly { pod: Pod; reason: string; message: RegExp; unschedulable: boolean }[] = [
+  {
+    pod: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'),
+    reason: 'InsufficientGPU',
+    message:
+      /^2 of 2 workers waiting for a node with 4 nvidia.com\/gpu each; no schedulable node has any: 0\/3 nodes are available/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable('0/3 nodes are available: 3 Insufficient cpu.'),
+    reason: 'InsufficientResources',
+    message: /3 Insufficient cpu/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable('0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims.'),
+    reason: 'VolumeNotBound',
+    message: /unbound immediate/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."),
+    reason: 'NoMatchingNode',
+    message: /didn't match/,
+    unschedulable: true,
+  },
+  { pod: unschedulable('no reason given'), reason: 'Unschedulable', message: /no reason given/, unschedulable: true },
+  {
+    pod: container('ImagePullBackOff', 'Back-off pulling image "i"'),
+    reason: 'ImagePullFailed',
+    message: /bert-workers-0: ImagePullBackOff: Back-off pulling image "i"; check image and imagePullSecrets/,
+    unschedulable: false,
+  },
+  {
+    pod: container('CreateContainerConfigError', 'secret "s3" not found'),
+    reason: 'CreateContainerConfigError',
+    message: /secret "s3" not found/,
+    unschedulable: false,
+  },
+  {
+    pod: container('ContainerCreating', ''),
+    reason: 'WorkersStarting',
+    message: /^0 of 2 workers running$/,
+    unschedulable: false,
+  },
+]
+
+for (const { pod, reason, message, unschedulable: isUnschedulable } of table) {
+  test(`${reason}${isUnschedulable ? ', no node yet' : ''}`, () => {
+    const { observed } = new TrainingCluster({ gpusPerWorker: 4, numWorkers: 2 })
+    const members = [0, 1].map((index) => memberOf(pod, { role: 'worker', index }))
+    const waiting = waitingFor(observed, members)
+    assert.equal(waiting.reason, reason)
+    assert.match(waiting.message, message)
+    assert.equal(waiting.isUnschedulable, isUnschedulable)
+  })
+}
+
+test('names the GPUs of the nodes and those that training jobs leave free', () => {
+  const { observed } = new TrainingCluster({ gpusPerWorker: 8, numWorkers: 1 })
+  const member = memberOf(unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'), {
+    role: 'worker',
+    index: 0,
+  })
+  const gpuNodes = [
+    { gpus: 8, held: 2 },
+    { gpus: 4, held: 0 },
+    { gpus: 4, held: 6 },
+  ]
+  assert.equal(
+    waitingFor({ ...observed, gpuNodes }, [member]).message,
+    '1 of 1 worker waiting for a node with 8 nvidia.com/gpu each; the largest node has 8, at most 6 are free on one node ' +
+      'and 10 of 16 on all 3 nodes: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.',
+  )
+})
+
+test('names a claim that does not exist, except the one for checkpoints', () => {
+  const { observed } = new TrainingCluster({ dataVolume: { claimName: 'training-data-pvc' } })
+  assert.equal(waitingFor(observed, []).message, 'PersistentVolumeClaim training-data-pvc does not exist; create it')
+  const there = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'training-data-pvc' } }
+  assert.equal(waitingFor({ ...observed, claims: [there] }, []).reason, 'WorkersStarting')
+})
+
+test('the state is Pending while no node is found, with one event', () => {
+  const cluster = new TrainingCluster({ gpusPerWorker: 1 })
+  cluster.settle()
+  const [pod] = cluster.pods
+  assert.ok(pod)
+  cluster.change({
+    ...pod,
+    status: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.').status ?? {},
+  })
+  cluster.settle()
+  assert.equal(cluster.job.status?.state, 'Pending')
+  assert.match(cluster.job.status?.reason ?? '', /^InsufficientGPU: 1 of 1 worker /)
+  cluster.settle()
+  assert.deepEqual(cluster.events, ['WorkersCreated', 'InsufficientGPU'])
+})
+
+for (const [storageClass, expected] of [
+  ['fast', /^PersistentVolumeClaim bert-checkpoints is not bound: check that StorageClass fast exists/],
+  [undefined, /^PersistentVolumeClaim bert-checkpoints is not bound: it has no StorageClass/],
+] as const) {
+  test(`a claim that is not bound is named, with its class ${storageClass}`, () => {
+    const storage = { type: 'pvc', ...(storageClass && { storageClass }) }
+    const cluster = new TrainingCluster({ checkpoint: { storage } })
+    cluster.settle()
+    const [pod] = cluster.pods
+    assert.ok(pod)
+    const message = '0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found'
+    const condition = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message }
+    cluster.change({ ...pod, status: { phase: 'Pending', conditions: [condition] } })
+    cluster.claims.splice(
+      0,
+      1,
+      ...cluster.claims.slice(0, 1).map((claim) => ({ ...claim, status: { phase: 'Pending' } })),
+    )
+    cluster.settle()
+    const { reason = '' } = cluster.job.status ?? {}
+    assert.match(reason.replace('VolumeNotBound: ', ''), expected)
+  })
+}

@@ -1,0 +1,96 @@
+/** Why some pods of the gang do not run yet: the first cause that a person can act on. */
+import type { PersistentVolumeClaim } from '../../../kube/resources.ts'
+import { containerTrouble, shortageOf, unschedulable } from '../../pod-trouble.ts'
+import { claimName } from '../names.ts'
+import { claimNames } from '../objects/claims.ts'
+import { portion } from '../report/wording.ts'
+import { describeGpuShortage } from './gpu-supply.ts'
+import { containerOf, type Member } from './member.ts'
+import type { TrainingObserved } from './observed.ts'
+
+export interface Waiting {
+  /** One CamelCase word. */
+  readonly reason: string
+  readonly message: string
+  /** Worth a warning event: it needs a person to act. */
+  readonly isProblem: boolean
+  /** Some pod has no node. */
+  readonly isUnschedulable: boolean
+}
+
+export function waitingFor(observed: TrainingObserved, members: readonly Member[]): Waiting {
+  const pending = members.filter(({ phase }) => phase === 'Pending')
+  return (
+    missingClaim(observed) ??
+    blockedContainer(pending) ??
+    unscheduled(observed, pending, members) ??
+    lostVolume(observed) ??
+    starting(pending, members)
+  )
+}
+
+function problem(reason: string, message: string, isUnschedulable: boolean): Waiting {
+  return { reason, message, isProblem: true, isUnschedulable }
+}
+
+/** Claims of the spec have to exist. The one for checkpoints is created with the job. */
+function missingClaim({ job, claims }: TrainingObserved): Waiting | undefined {
+  const there = new Set(claims.map(({ metadata }) => metadata.name))
+  const missing = claimNames(job).filter((name) => name !== claimName(job) && !there.has(name))
+  if (missing.length === 0) return undefined
+  return problem('VolumeNotFound', `PersistentVolumeClaim ${missing.join(', ')} does not exist; create it`, true)
+}
+
+function blockedContainer(pending: readonly Member[]): Waiting | undefined {
+  for (const member of pending) {
+    const trouble = containerTrouble(member.podName, containerOf(member)?.state?.waiting)
+    if (trouble) return problem(trouble.reason, trouble.message, false)
+  }
+  return undefined
+}
+
+function unscheduled(
+  observed: TrainingObserved,
+  pending: readonly Member[],
+  members: readonly Member[],
+): Waiting | undefined {
+  const waiting = pending.filter(({ pod }) => pod && unschedulable(pod) !== undefined)
+  const cause = waiting[0]?.pod && unschedulable(waiting[0].pod)
+  if (cause === undefined) return undefined
+  const reason = shortageOf(cause, observed.config.gpuResource)
+  if (reason === 'VolumeNotBound') return notBound(observed, cause)
+  const needs = reason === 'InsufficientGPU' ? ` with ${describeGpuShortage(observed, waiting)}` : ''
+  return problem(
+    reason,
+    `${portion(waiting.length, members.length, 'worker')} waiting for a node${needs}: ${cause}`,
+    true,
+  )
+}
+
+/** The message of the scheduler names neither the claim nor its StorageClass. */
+function notBound({ claims }: TrainingObserved, schedulerMessage: string): Waiting {
+  const waiting = claims.filter(({ status }) => status?.phase !== 'Bound')
+  if (waiting.length === 0) return problem('VolumeNotBound', schedulerMessage, true)
+  const each = waiting.map(({ metadata, spec }) => {
+    const { storageClassName: name } = spec ?? {}
+    const cause = name
+      ? `check that StorageClass ${name} exists and can provision it`
+      : 'it has no StorageClass; set one, or mark one as the default'
+    return `PersistentVolumeClaim ${metadata.name} is not bound: ${cause}`
+  })
+  return problem('VolumeNotBound', `${each.join('; ')} (scheduler: ${schedulerMessage})`, true)
+}
+
+function lostVolume({ claims }: TrainingObserved): Waiting | undefined {
+  const waiting = claims.filter(({ status }) => status?.phase === 'Lost')
+  if (waiting.length === 0) return undefined
+  return problem('VolumeNotBound', `PersistentVolumeClaim ${names(waiting)} has lost its volume`, true)
+}
+
+const names = (claims: readonly PersistentVolumeClaim[]): string =>
+  claims.map(({ metadata }) => metadata.name).join(', ')
+
+function starting(pending: readonly Member[], members: readonly Member[]): Waiting {
+  const message = `${portion(members.length - pending.length, members.length, 'worker')} running`
+  return { reason: 'WorkersStarting', message, isProblem: false, isUnschedulable: false }
+}

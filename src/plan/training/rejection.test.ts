@@ -1,0 +1,31 @@
+/** Writes that the API server rejects. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TrainingCluster } from '../../../test/sim/training-cluster.ts'
+import { getCondition } from '../../api/conditions.ts'
+import { planRejection } from './lifecycle.ts'
+
+test('records why a write was rejected, and writes nothing else', () => {
+  const cluster = new TrainingCluster({ numWorkers: 2 })
+  cluster.pass(1)
+  const plan = planRejection(cluster.observed, { reason: 'QuotaExceeded', message: 'quota gpus is exceeded' })
+  assert.deepEqual([plan.apply, plan.prune], [[], []])
+  cluster.commit(plan)
+  assert.equal(cluster.job.status?.reason, 'QuotaExceeded: quota gpus is exceeded')
+  assert.deepEqual(cluster.events, ['ReconcileFailed'])
+  cluster.settle()
+  assert.equal(cluster.job.status?.state, 'Initializing')
+})
+
+test('a name conflict keeps the job Pending, with the reason and the condition Conflict', () => {
+  const cluster = new TrainingCluster({ numWorkers: 2 })
+  cluster.pass(1)
+  const conflict = { reason: 'Conflict', message: 'Service/bert-workers already exists' }
+  for (let tries = 0; tries < 3; tries++) cluster.commit(planRejection(cluster.observed, conflict))
+  const { state, reason, conditions, failures } = cluster.job.status ?? {}
+  assert.deepEqual([state, reason, failures], ['Pending', 'Conflict: Service/bert-workers already exists', 0])
+  assert.equal(getCondition(conditions, 'Conflict')?.status, 'True')
+  assert.deepEqual(cluster.events, ['Conflict'], 'one event')
+  cluster.settle()
+  assert.equal(getCondition(cluster.job.status?.conditions, 'Conflict'), undefined)
+})

@@ -1,0 +1,20 @@
+/** `activeDeadlineSeconds`: counts from `startTime`, when the first worker ran, or from the last time the job was resumed. */
+import { getCondition } from '../../../api/conditions.ts'
+import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
+import { millis } from '../../time.ts'
+
+/** Milliseconds until the deadline; negative when it has passed, undefined when there is none. */
+export function untilDeadline(job: TrainingJob, now: number): number | undefined {
+  const { activeDeadlineSeconds } = job.spec
+  const since = activeSince(job)
+  if (activeDeadlineSeconds === undefined || since === undefined) return undefined
+  return since + activeDeadlineSeconds * 1000 - now
+}
+
+/** The condition `Suspended` became false when the job was resumed. */
+function activeSince({ status }: TrainingJob): number | undefined {
+  const started = millis(status?.startTime)
+  const suspended = getCondition(status?.conditions, 'Suspended')
+  if (started === undefined || suspended?.status !== 'False') return undefined
+  return Math.max(started, millis(suspended.lastTransitionTime) ?? started)
+}

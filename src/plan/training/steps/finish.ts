@@ -1,0 +1,85 @@
+/** The end of a job: completed, or failed. The end is final; only clean-up and the deletion after the TTL follow. */
+import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
+import { NO_WRITES, type Writes } from '../engines/contract.ts'
+import { decidingRole } from '../frameworks/roles.ts'
+import { WORKER } from '../names.ts'
+import { isActive, type Member } from '../observe/member.ts'
+import type { Snapshot } from '../observe/snapshot.ts'
+import { isFinished } from '../observe/state.ts'
+import type { JobSummary } from '../report/conditions.ts'
+import { trainingCompleted, trainingFailed } from '../report/events.ts'
+import { finalCounts, hasEnded } from '../report/final-counts.ts'
+import { type PlannedStatus, resourcesHeld, type StatusUpdate } from '../report/status.ts'
+import { portion } from '../report/wording.ts'
+import { untilDeadline } from './deadline.ts'
+import { makePlan, makePlanWithStatus, type Step, type TrainingPlan } from './step.ts'
+import { untilExpired } from './ttl.ts'
+
+/** After the end, the status changes only in the remaining workers, the resources they hold, and the generation. */
+export const stayFinished: Step = (snapshot) => {
+  const { job, observed, all } = snapshot
+  if (!isFinished(job)) return undefined
+  const { conditions, ...known } = job.status ?? {}
+  const status: PlannedStatus = {
+    ...known,
+    ...(conditions && { conditions }),
+    ...finalCounts(snapshot),
+    resources: { ...known.resources, ...resourcesHeld(job, all) },
+    ...(job.metadata.generation !== undefined && { observedGeneration: job.metadata.generation }),
+  }
+  const left = untilExpired(job, observed.now)
+  return makePlanWithStatus(snapshot, status, {
+    ...cleanUp(snapshot),
+    ...(left !== undefined && left <= 0 ? { expired: true } : { requeueAfterMs: left }),
+  })
+}
+
+function cleanUp({ job, engine, observed, all }: Snapshot): Writes {
+  const { cleanPodPolicy } = job.spec
+  if (cleanPodPolicy === 'None') return NO_WRITES
+  return cleanPodPolicy === 'All' ? engine.remove(observed, all) : engine.stop(observed, all.filter(isStillActive(job)))
+}
+
+/** The pod cache may be older than the status. A worker that the status records as ended has ended. */
+function isStillActive({ status }: TrainingJob): (member: Member) => boolean {
+  const ended = new Set(status?.workerStatuses?.filter(hasEnded).map(({ podName }) => podName))
+  return (member) => isActive(member) && !ended.has(member.podName)
+}
+
+/** The role that decides has succeeded: all workers, unless the framework says otherwise. */
+export const complete: Step = (snapshot) => {
+  const { job, gang, replicas } = snapshot
+  const deciding = decidingRole(job.spec)
+  const done = gang.filter(({ role, phase }) => role === deciding && phase === 'Succeeded')
+  const needed = replicas.filter(({ role }) => role === deciding)
+  if (needed.length === 0 || done.length < needed.length) return undefined
+  const who = deciding === WORKER ? portion(done.length, needed.length, 'worker') : `the ${deciding}`
+  const message = `Training completed: ${who} succeeded`
+  return makePlan(
+    snapshot,
+    finalUpdate(snapshot, { state: 'Completed', reason: 'TrainingCompleted', message, isReady: false }),
+    {
+      events: [trainingCompleted(message)],
+    },
+  )
+}
+
+/** No pod is being replaced any more, and no attempt follows. */
+function finalUpdate({ attempt, gang }: Snapshot, summary: JobSummary): StatusUpdate {
+  return { attempt, members: gang, ...summary }
+}
+
+export const failAtDeadline: Step = (snapshot) => {
+  const left = untilDeadline(snapshot.job, snapshot.observed.now)
+  if (left === undefined || left > 0) return undefined
+  const limit = `activeDeadlineSeconds (${snapshot.job.spec.activeDeadlineSeconds} s)`
+  return failed(snapshot, 'DeadlineExceeded', `The job did not complete within ${limit}; raise it or train less`)
+}
+
+export function failed(snapshot: Snapshot, reason: string, message: string, more: object = {}): TrainingPlan {
+  return makePlan(
+    snapshot,
+    { ...finalUpdate(snapshot, { state: 'Failed', reason, message, isReady: false }), ...more },
+    { events: [trainingFailed(reason, message)] },
+  )
+}

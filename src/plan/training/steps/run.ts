@@ -1,0 +1,118 @@
+/** Running the gang: delete the last attempt, wait for the backoff, create the missing pods, and report their state. */
+import { getCondition } from '../../../api/conditions.ts'
+import type { TrainingJobState } from '../../../api/training-status.ts'
+import type { EventNote } from '../../../kube/plan.ts'
+import { earliest } from '../../requeue.ts'
+import { millis } from '../../time.ts'
+import { startsAfterWorkers } from '../frameworks/roles.ts'
+import { WORKER } from '../names.ts'
+import { childrenOf, secretsOf } from '../objects/children.ts'
+import type { Replica } from '../observe/attempt.ts'
+import type { Member } from '../observe/member.ts'
+import type { Snapshot } from '../observe/snapshot.ts'
+import { type Waiting, waitingFor } from '../observe/waiting.ts'
+import { SUMMARY_CONDITION } from '../report/conditions.ts'
+import { trainingStarted, waitingProblem, workersCreated } from '../report/events.ts'
+import type { StatusUpdate } from '../report/status.ts'
+import { portion } from '../report/wording.ts'
+import { untilDeadline } from './deadline.ts'
+import { type Actions, keepRecorded, makePlan, type Step, type TrainingPlan } from './step.ts'
+
+/** No pod starts before every pod of the last attempt is gone: two writers would corrupt a checkpoint. */
+export const removeStale: Step = (snapshot) => {
+  const { engine, observed, attempt, stale } = snapshot
+  if (!engine.hasOtherAttempts(observed, attempt.number)) return undefined
+  const requeueAfterMs = timeLeft(snapshot)
+  return makePlan(snapshot, recordedUpdate(snapshot), { ...engine.remove(observed, stale), requeueAfterMs })
+}
+
+/** The pause after a failure. Meanwhile an elastic gang continues without its failed pods, which are deleted. */
+export const backOff: Step = (snapshot) => {
+  const { job, observed, engine, gang } = snapshot
+  const left = (millis(job.status?.restartTime) ?? 0) - observed.now
+  const failed = failedMembers(snapshot)
+  if (left <= 0 && failed.length === 0) return undefined
+  const writes = failed.length > 0 ? engine.remove(observed, failed) : {}
+  const requeueAfterMs = earliest(left > 0 ? left : undefined, timeLeft(snapshot))
+  const others = gang.filter((member) => !failed.includes(member))
+  return makePlan(snapshot, { ...recordedUpdate(snapshot), members: others }, { ...writes, requeueAfterMs })
+}
+
+/** Members whose failure is recorded and whose pods still exist. */
+function failedMembers({ job, gang }: Snapshot): Member[] {
+  const recorded = new Set(job.status?.failedPods)
+  return gang.filter(({ pod }) => recorded.has(pod?.metadata.uid ?? ''))
+}
+
+export const run = (snapshot: Snapshot): TrainingPlan => {
+  const { engine, observed, attempt, gang, replicas } = snapshot
+  const wanted = replicasToCreate(snapshot)
+  const objects = engine.create(observed, attempt, wanted)
+  const created = objects.length > 0 ? wanted : []
+  const members = [...gang, ...created.map((replica) => pendingMember(snapshot, replica))]
+  const isReady =
+    members.length === replicas.length && members.every(({ phase }) => phase === 'Running' || phase === 'Succeeded')
+  const waiting = waitingFor(observed, members)
+  const state = isReady ? 'Running' : stateWhileWaiting(waiting, snapshot.job.status?.state)
+  const { reason, message } = isReady ? startedSummary(replicas.length) : waiting
+  const children = childrenOf(observed, attempt)
+  const actions: Actions = {
+    ...(created.length > 0 && secretsOf(observed)),
+    ...children,
+    apply: [...children.apply, ...objects],
+    requeueAfterMs: timeLeft(snapshot),
+    events: eventsOf(snapshot, { state, waiting, isReady, created: created.length }),
+  }
+  return makePlan(snapshot, { attempt, members, state, reason, message, isReady }, actions)
+}
+
+const startedSummary = (count: number): Pick<Waiting, 'reason' | 'message'> => ({
+  reason: 'TrainingStarted',
+  message: `${portion(count, count, 'worker')} running`,
+})
+
+/** Some roles are created only when all workers run. */
+function replicasToCreate({ job, missing, gang, attempt }: Snapshot): readonly Replica[] {
+  const started = gang.filter(({ role, phase }) => role === WORKER && phase !== 'Pending').length
+  return started === attempt.worldSize ? missing : missing.filter(({ role }) => !startsAfterWorkers(job.spec, role))
+}
+
+function pendingMember({ job, attempt, engine }: Snapshot, { role, index }: Replica): Member {
+  return { role, index, attempt: attempt.number, podName: engine.hostname(job, role, index), phase: 'Pending' }
+}
+
+/** A job that has run stays Running or Restarting until all its pods run again. */
+function stateWhileWaiting({ isUnschedulable }: Waiting, before: TrainingJobState | undefined): TrainingJobState {
+  if (before === 'Running' || before === 'Restarting') return before
+  return isUnschedulable ? 'Pending' : 'Initializing'
+}
+
+interface Outcome {
+  readonly state: TrainingJobState
+  readonly waiting: Waiting
+  readonly isReady: boolean
+  /** Number of pods that this plan creates. */
+  readonly created: number
+}
+
+function eventsOf({ job, attempt, replicas }: Snapshot, { state, waiting, isReady, created }: Outcome): EventNote[] {
+  const { status } = job
+  const isNewProblem = !isReady && waiting.isProblem && !status?.reason?.startsWith(`${waiting.reason}:`)
+  return [
+    ...(created > 0 ? [workersCreated(created, replicas.length, attempt.number)] : []),
+    ...(state === 'Running' && status?.state !== 'Running' ? [trainingStarted(replicas.length, attempt.number)] : []),
+    ...(isNewProblem ? [waitingProblem(waiting.reason, waiting.message)] : []),
+  ]
+}
+
+/** The recorded state and reason, while the job waits. */
+function recordedUpdate(snapshot: Snapshot): StatusUpdate {
+  const { status } = snapshot.job
+  const recorded = getCondition(status?.conditions, SUMMARY_CONDITION)
+  const { reason = 'Restarting', message = 'Waiting to create the workers' } = recorded ?? {}
+  return keepRecorded(snapshot, { state: status?.state ?? 'Restarting', reason, message, isReady: false })
+}
+
+function timeLeft({ job, observed }: Snapshot): number | undefined {
+  return untilDeadline(job, observed.now)
+}

@@ -1,0 +1,178 @@
+/** A manifest with every field for each version of each kind. */
+
+import { type Kind, type KindVersion, resourceOf } from '../../src/api/kind.ts'
+import { mlopsModelDeploymentKind, modelDeploymentKind, modelServerKind, trainingJobKind } from '../../src/api/kinds.ts'
+import type { KubeObject, Resource } from '../../src/kube/object.ts'
+
+export interface Manifest extends KubeObject {
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
+export interface Complete {
+  readonly version: KindVersion
+  readonly resource: Resource<Manifest>
+  readonly manifest: Manifest
+}
+
+function complete(kind: Kind, versionName: string, spec: Readonly<Record<string, unknown>>): Complete {
+  const version = kind.versions.find(({ name }) => name === versionName)
+  if (version === undefined) throw new Error(`${kind.kind} has no version ${versionName}`)
+  const apiVersion = `${kind.group}/${versionName}`
+  const manifest = { apiVersion, kind: kind.kind, metadata: { name: 'complete' }, spec }
+  return { version, resource: resourceOf<Manifest>(kind, versionName), manifest }
+}
+
+const resources = {
+  requests: { cpu: '500m', memory: '1Gi', 'nvidia.com/gpu': 1 },
+  limits: { cpu: 2, memory: '1.5Gi', 'nvidia.com/gpu': '1' },
+}
+const hyperparameters = { learningRate: 0.001, batchSize: 32, epochs: '10', optimizer: 'adam', betas: [0.9, 0.999] }
+const probe = { path: '/ready', periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 4, command: ['check'] }
+const servingScaling = {
+  minReplicas: 2,
+  maxReplicas: 4,
+  targetCPUUtilization: 60,
+  targetMemoryUtilization: 80,
+  targetRequestsPerSecond: 50,
+  targetQueueDepth: 4,
+  targetGPUUtilization: 70,
+}
+
+const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }]
+const podAffinityTerm = { labelSelector: { matchLabels: { app: 'cache' }, matchExpressions }, topologyKey: 'zone' }
+const podAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [podAffinityTerm],
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm }],
+}
+const affinity = {
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions } }],
+  },
+  podAffinity,
+  podAntiAffinity: podAffinity,
+}
+
+export const completeTrainingJob = complete(trainingJobKind, 'v1', {
+  model: 'resnet50',
+  dataset: 'imagenet',
+  framework: 'tensorflow',
+  image: 'registry/image:tag',
+  command: ['python', 'train.py'],
+  args: ['--fast'],
+  env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  envFrom: [{ prefix: 'S3_', secretRef: { name: 's3', optional: true } }],
+  engine: 'pods',
+  numWorkers: 4,
+  gpusPerWorker: 2,
+  procsPerWorker: 2,
+  roles: [
+    { name: 'ps', replicas: 2, gpus: 0, image: 'registry/ps:tag', command: ['serve'], args: ['--all'], resources },
+    { name: 'chief' },
+  ],
+  elastic: { minWorkers: 2, maxWorkers: 8 },
+  suspend: false,
+  hyperparameters,
+  checkpoint: {
+    enabled: true,
+    frequency: 2,
+    deleteOnCompletion: false,
+    storage: { type: 'pvc', path: '/ckpt', size: '50Gi', storageClass: 'standard' },
+  },
+  dataVolume: { claimName: 'data', readOnly: true },
+  networking: { masterPort: 29501, backend: 'nccl' },
+  resources,
+  restartPolicy: 'Never',
+  backoffLimit: 5,
+  failurePolicy: { rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3, 42] } }] },
+  activeDeadlineSeconds: 86_400,
+  ttlSecondsAfterFinished: 3600,
+  cleanPodPolicy: 'All',
+  scheduling: {
+    schedulerName: 'default-scheduler',
+    priorityClassName: 'high',
+    nodeSelector: { pool: 'a100' },
+    tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
+    affinity,
+    topologyKey: 'topology.kubernetes.io/zone',
+  },
+  serviceAccountName: 'trainer',
+  imagePullSecrets: [{ name: 'registry' }],
+  volumes: [
+    { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+    { name: 'settings', configMap: { name: 'settings' } },
+    { name: 'login', secret: { secretName: 'login' } },
+    { name: 'datasets', persistentVolumeClaim: { claimName: 'datasets', readOnly: true } },
+  ],
+  volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team-a', readOnly: false }],
+})
+
+export const completeAlphaTrainingJob = complete(trainingJobKind, 'v1alpha1', {
+  framework: 'xgboost',
+  image: 'registry/image:tag',
+  command: ['python', 'train.py'],
+  args: ['--fast'],
+  workers: 4,
+  gpuPerWorker: 1,
+  resources,
+  dataVolume: { claimName: 'data', readOnly: true },
+  checkpointDir: '/checkpoints/mnist',
+  checkpointInterval: 2,
+  hyperparameters,
+  restartPolicy: 'Never',
+})
+
+export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
+  modelName: 'sentiment',
+  framework: 'onnx',
+  runtime: 'triton',
+  image: 'registry/image:tag',
+  versions: [
+    {
+      name: 'v1',
+      weight: 90,
+      modelPath: 's3://models/v1',
+      image: 'registry/image:v1',
+      resources,
+      scaling: servingScaling,
+      env: [{ name: 'OMP_NUM_THREADS', value: '2' }],
+    },
+    { name: 'v2', weight: 10, modelPath: 'pvc://models/v2' },
+  ],
+  resources,
+  env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  scaling: servingScaling,
+  healthCheck: { endpoint: '/ready', intervalSeconds: 10, timeoutSeconds: 2, failureThreshold: 5 },
+  traffic: { provider: 'gateway', gateways: ['public'], hostnames: ['*.example.com'], drainSeconds: 10 },
+  validation: { script: 'validate.py', image: 'registry/validator:tag', timeoutSeconds: 60 },
+  storage: { secretName: 's3', size: '10Gi', storageClass: 'shared', accessMode: 'ReadWriteOnce' },
+  scheduling: {
+    priorityClassName: 'high',
+    nodeSelector: { pool: 'a100' },
+    tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
+    affinity,
+  },
+  serviceAccountName: 'model-reader',
+  imagePullSecrets: [{ name: 'registry' }],
+})
+
+export const completeModelServer = complete(modelServerKind, 'v1', {
+  image: 'registry/image:tag',
+  port: 9000,
+  command: ['serve'],
+  args: ['--model=$(MODEL_PATH)'],
+  env: [{ name: 'WORKERS', value: '2' }],
+  files: [{ name: 'server.conf', content: 'model=$(MODEL_NAME)' }],
+  probes: { startup: probe, readiness: probe, liveness: probe },
+  model: { mountPath: '/models', layout: 'repository', readOnly: true },
+})
+
+export const completeMlopsModelDeployment = complete(mlopsModelDeploymentKind, 'v1', {
+  modelURI: 'https://example.com/model.pt',
+  runtime: 'triton',
+  runtimeImage: 'registry/image:tag',
+  resources,
+  validateScript: 'validate.py',
+  autoscale: true,
+  version: 'v2',
+})

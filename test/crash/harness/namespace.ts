@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import type { Client } from '../../../src/kube/client.ts'
+import { keyOf, type Resource } from '../../../src/kube/object.ts'
+import { createNamespace } from '../../cluster/namespaces.ts'
+import type { Harness } from './plan-run.ts'
+
+/** Creates a namespace for one plan, ready for pods. */
+export function createPlanNamespace(client: Client): Promise<string> {
+  return createNamespace(client, `crash-${randomBytes(4).toString('hex')}`)
+}
+
+/**
+ * Removes the finalizers, which no operator would remove any more. The namespace itself is deleted after all plans, because
+ * its deletion costs the API server more than the plan.
+ */
+export async function abandonNamespace(
+  { client, namespaces }: Harness,
+  namespace: string,
+  primary: Resource,
+): Promise<void> {
+  const { items } = await client.list(primary, { namespace })
+  for (const object of items) await client.patch(primary, keyOf(object), { metadata: { finalizers: null } })
+  namespaces.add(namespace)
+}

@@ -1,0 +1,226 @@
+import type { Mutant } from '../mutant.ts'
+import { contract, properties } from '../oracles.ts'
+
+const fetch = contract('src/agent/fetch/fetch.test.ts')
+const fetched = properties('src/agent/fetch/fetch.properties.test.ts')
+const sources = contract('src/agent/fetch/sources/sources.test.ts')
+const router = contract('src/agent/router/router.test.ts')
+const route = contract('src/agent/router/route.test.ts')
+const servers = contract('src/agent/router/servers.test.ts')
+const trafficCounters = contract('src/agent/router/traffic-counters.test.ts')
+
+const fetchMutants: readonly Mutant[] = [
+  {
+    id: 'agent/fetch-no-checksum',
+    file: 'src/agent/fetch/download.ts',
+    what: 'A file that hashes to something else is put in place.',
+    from: 'if (found === value) continue',
+    to: 'if (found !== undefined) continue',
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-no-source-checksum',
+    file: 'src/agent/fetch/download.ts',
+    what: 'The checksum that the source names is not compared.',
+    from: '[job.expected, reported]',
+    to: '[job.expected]',
+    caughtBy: sources,
+  },
+  {
+    id: 'agent/fetch-resumes-other-content',
+    file: 'src/agent/fetch/part.ts',
+    what: 'Parts of another version of a file are resumed.',
+    from: 'JSON.stringify([file.path, unique, file.size])',
+    to: 'JSON.stringify([file.path, file.size])',
+    caughtBy: fetched,
+  },
+  {
+    id: 'agent/fetch-resume-offset',
+    file: 'src/agent/fetch/download.ts',
+    what: 'After a cut connection a range is read again from its start but written further on.',
+    from: 'const rest = { ...range, start: piece.at }',
+    to: 'const rest = { ...range }',
+    caughtBy: contract('src/agent/fetch/fetch.test.ts', 'resumes after a broken connection'),
+  },
+  {
+    id: 'agent/fetch-range-before-bytes',
+    file: 'src/agent/fetch/part.ts',
+    what: 'Ranges count as done although their bytes are gone.',
+    from: 'if (handle === undefined) {\n      await rm(this.#ranges, { force: true })\n      return new Set()\n    }\n    await handle.close()',
+    to: 'await handle?.close()',
+    caughtBy: fetched,
+  },
+  {
+    id: 'agent/fetch-short-file',
+    file: 'src/agent/fetch/download.ts',
+    what: 'A file that was cut off counts as whole.',
+    from: 'if (end !== undefined && piece.at < end) throw',
+    to: 'if (end !== undefined && piece.at < 0) throw',
+    caughtBy: fetched,
+  },
+  {
+    id: 'agent/fetch-path-traversal',
+    file: 'src/agent/fetch/relative-path.ts',
+    what: 'A file name of the source leads out of the directory of the model.',
+    from: " && part !== '..'",
+    to: '',
+    caughtBy: sources,
+  },
+  {
+    id: 'agent/fetch-through-link',
+    file: 'src/agent/fetch/download.ts',
+    what: 'A link in the volume leads a file out of the directory of the model.',
+    from: 'parent !== root && !parent.startsWith(',
+    to: "parent === '' && !parent.startsWith(",
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-secrets-follow',
+    file: 'src/agent/fetch/sources/http-client.ts',
+    what: 'A redirect to another server takes the credentials along.',
+    from: 'url.origin === start.origin ? headers : withoutSecrets(headers)',
+    to: 'headers',
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-downgrade',
+    file: 'src/agent/fetch/sources/http-client.ts',
+    what: 'A redirect to any other protocol is followed.',
+    from: "(to?.protocol === 'http:' && from.protocol === 'http:')",
+    to: 'to !== undefined',
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-damaged-file',
+    file: 'src/agent/fetch/record.ts',
+    what: 'A file that was damaged on disk counts as complete.',
+    from: 'found?.isFile() === true && found.size === size',
+    to: 'found?.isFile() === true',
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-changed-source',
+    file: 'src/agent/fetch/sources/http.ts',
+    what: 'A file that changes while it is read is put together of two versions.',
+    from: 'if (identity !== file.identity) return false',
+    to: '',
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-no-lock',
+    file: 'src/agent/fetch/lock.ts',
+    what: 'Two pods that share a volume both fetch the model.',
+    from: "{ flag: 'wx' }",
+    to: "{ flag: 'w' }",
+    caughtBy: fetch,
+  },
+  {
+    id: 'agent/fetch-no-room',
+    file: 'src/agent/fetch/fetch.ts',
+    what: 'A model that does not fit fills the volume before it fails.',
+    from: 'if (needed > free) {',
+    to: 'if (needed > free && free < 0) {',
+    caughtBy: fetch,
+  },
+]
+
+const routerMutants: readonly Mutant[] = [
+  {
+    id: 'agent/router-wrong-weight',
+    file: 'src/agent/router/steering.ts',
+    what: 'HAProxy is told another weight than the route has.',
+    from: 'weight ${weight}`\n\nconst serverPath',
+    to: 'weight ${weight + 1}`\n\nconst serverPath',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-falls-first',
+    file: 'src/agent/router/steering.ts',
+    what: 'Weights fall before others rise, so for a moment nobody gets requests.',
+    from: '[...rising, ...falling]',
+    to: '[...falling, ...rising]',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-keeps-leaving',
+    file: 'src/agent/router/steering.ts',
+    what: 'A version that has left the route still gets new requests.',
+    from: '...leaving.filter(({ enabled }) => enabled).map(({ name }) => `disable server ${serverPath(name)}`),',
+    to: '',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-old-address',
+    file: 'src/agent/router/steering.ts',
+    what: 'A version whose address changed keeps its old one.',
+    from: 'server.ip === ip && server.port === port',
+    to: 'server.port === port',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-sum-unchecked',
+    file: 'src/agent/router/route.ts',
+    what: 'A route whose weights do not sum to 100 is taken.',
+    from: 'if (sum !== 100)',
+    to: 'if (sum > 1_000)',
+    caughtBy: route,
+  },
+  {
+    id: 'agent/router-injection',
+    file: 'src/agent/router/route.ts',
+    what: 'A version name with a newline becomes an order to HAProxy.',
+    from: '!NAME.test(version)',
+    to: 'version.length === 0',
+    caughtBy: route,
+  },
+  {
+    id: 'agent/router-ready-without-version',
+    file: 'src/agent/router/router.ts',
+    what: 'A router without a version that gets traffic is ready.',
+    from: 'return this.isReachable && this.#servers.some(',
+    to: 'return this.isReachable || this.#servers.some(',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-reports-stale',
+    file: 'src/agent/router/router.ts',
+    what: 'A router whose HAProxy is gone reports the weights from before.',
+    from: 'this.#servers = []\n      this.#reachable = false',
+    to: 'this.#reachable = false',
+    caughtBy: router,
+  },
+  {
+    id: 'agent/router-reports-disabled',
+    file: 'src/agent/router/servers.ts',
+    what: 'The report counts versions that get no new requests.',
+    from: 'const enabled = servers.filter((server) => server.enabled)',
+    to: 'const enabled = servers',
+    caughtBy: servers,
+  },
+  {
+    id: 'agent/router-counts-client-abort',
+    file: 'src/agent/router/request-line.ts',
+    what: 'A client that goes away counts as an error of the version.',
+    from: " && end !== 'C'",
+    to: '',
+    caughtBy: trafficCounters,
+  },
+  {
+    id: 'agent/router-errors-not-counted',
+    file: 'src/agent/router/request-line.ts',
+    what: 'Answers of 5xx are not counted as errors.',
+    from: 'code >= 500',
+    to: 'code >= 600',
+    caughtBy: trafficCounters,
+  },
+  {
+    id: 'agent/router-wrong-quantile',
+    file: 'src/agent/router/traffic-counters.ts',
+    what: 'The p99 latency is the largest one.',
+    from: 'quantile(sorted, 0.99)',
+    to: 'quantile(sorted, 1)',
+    caughtBy: trafficCounters,
+  },
+]
+
+export const agentMutants: readonly Mutant[] = [...fetchMutants, ...routerMutants]

@@ -1,0 +1,89 @@
+/**
+ * The effect of each leaf of our schemas: the kinds of children that change with it, or why no child does. A leaf without an
+ * entry fails the tests, so every new field is declared here and shown by a transition.
+ */
+
+export interface Effect {
+  /** Of the leaf; `[]` stands for an item of a list, `{}` for a value of a map. */
+  readonly path: RegExp
+  /** At least one of these changes. */
+  readonly changes?: readonly string[]
+  /** Why no child changes. */
+  readonly nothing?: string
+}
+
+const LATER = 'read when a worker ends, so a job at rest does not show it'
+const GANG = ['Pod', 'Job']
+const SERVERS = ['Deployment']
+
+const training: readonly Effect[] = [
+  { path: /^(model|dataset|framework|engine|roles\b.*|gpusPerWorker)$/, nothing: 'immutable: rejected at admission' },
+  { path: /^(image|command\[\]|args\[\]|env\[\].*|envFrom\[\].*|procsPerWorker)$/, changes: GANG },
+  { path: /^numWorkers$/, changes: GANG },
+  { path: /^elastic\./, nothing: 'bounds of numWorkers, checked at admission' },
+  { path: /^suspend$/, changes: GANG },
+  { path: /^hyperparameters/, changes: ['ConfigMap', ...GANG] },
+  { path: /^checkpoint\.(enabled|frequency|storage\.(type|path))$/, changes: GANG },
+  { path: /^checkpoint\.deleteOnCompletion$/, nothing: 'decides what happens to the claim when the job is deleted' },
+  {
+    path: /^checkpoint\.storage\.(size|storageClass)$/,
+    nothing: 'of the claim when it is created; data is never changed',
+  },
+  { path: /^dataVolume\./, changes: GANG },
+  { path: /^networking\./, changes: ['ConfigMap', 'Service', ...GANG] },
+  { path: /^resources\./, changes: GANG },
+  { path: /^(restartPolicy|backoffLimit|failurePolicy\..*|cleanPodPolicy|ttlSecondsAfterFinished)$/, nothing: LATER },
+  { path: /^activeDeadlineSeconds$/, nothing: 'a point in time: a job at rest before it does not show it' },
+  {
+    path: /^(scheduling\..*|serviceAccountName|imagePullSecrets\[\].*|volumes\[\].*|volumeMounts\[\].*)$/,
+    changes: GANG,
+  },
+]
+
+const alpha: readonly Effect[] = [
+  { path: /./, nothing: 'a view of v1: conversion is tested field by field in src/api/conversion.test.ts' },
+]
+
+const serving: readonly Effect[] = [
+  { path: /^(modelName|framework|runtime|image)$/, changes: SERVERS },
+  { path: /^versions\[\]\.name$/, changes: [...SERVERS, 'Service'] },
+  { path: /^versions\[\]\.weight$/, changes: ['ConfigMap', 'ModelDeployment'] },
+  { path: /^versions\[\]\.(modelPath|checksum|image|resources.*|env\[\].*)$/, changes: SERVERS },
+  { path: /^(versions\[\]\.)?scaling\./, changes: ['HorizontalPodAutoscaler', ...SERVERS] },
+  { path: /^(resources\..*|env\[\].*)$/, changes: SERVERS },
+  { path: /^healthCheck\./, changes: SERVERS },
+  { path: /^traffic\.provider$/, changes: [...SERVERS, 'ModelDeployment'] },
+  { path: /^traffic\.(gateways|hostnames)\[\]$/, nothing: 'for istio and gateway; a router has neither' },
+  { path: /^traffic\.drainSeconds$/, nothing: 'how long a provider or version is kept after its last traffic' },
+  { path: /^validation\./, changes: ['Job', 'ModelDeployment'] },
+  {
+    path: /^storage\.(size|storageClass|accessMode)$/,
+    nothing: 'of the claim when it is created; data is never changed',
+  },
+  { path: /^storage\.(secretName|claimName)$/, changes: SERVERS },
+  { path: /^(scheduling\..*|serviceAccountName|imagePullSecrets\[\].*)$/, changes: SERVERS },
+]
+
+const server: readonly Effect[] = [
+  { path: /^files\[\]/, changes: ['ConfigMap', ...SERVERS] },
+  { path: /./, changes: [...SERVERS, 'Service'] },
+]
+
+const mlops: readonly Effect[] = [
+  { path: /^(modelURI|runtime|runtimeImage|resources\..*|version)$/, changes: SERVERS },
+  { path: /^validateScript$/, changes: ['Job', 'ModelDeployment'] },
+  { path: /^autoscale$/, changes: ['HorizontalPodAutoscaler', ...SERVERS] },
+]
+
+/** By `group/version Kind`. */
+export const effects: Readonly<Record<string, readonly Effect[]>> = {
+  'ml.example.com/v1 TrainingJob': training,
+  'ml.example.com/v1alpha1 TrainingJob': alpha,
+  'ml.example.com/v1 ModelDeployment': serving,
+  'ml.example.com/v1 ModelServer': server,
+  'mlops.sathvik.dev/v1 ModelDeployment': mlops,
+}
+
+export function effectOf(kind: string, leaf: string): Effect | undefined {
+  return effects[kind]?.find(({ path }) => path.test(leaf))
+}

@@ -1,0 +1,203 @@
+/** Live objects whose specs have every field that can be combined: the initial states of transitions. */
+import { mlopsModelDeployments, modelDeployments, modelServers, trainingJobs } from '../../src/api/kinds.ts'
+import { mlopsModel, modelDeployment, versions } from '../builders/model-deployment.ts'
+import { trainingJob } from '../builders/training-job.ts'
+import type { LiveObject } from './live-objects.ts'
+
+/** The objects of a lane. The spec of the subject is changed. */
+export interface FullSpec {
+  readonly name: string
+  readonly subject: LiveObject
+  readonly others: readonly LiveObject[]
+}
+
+const expression = { key: 'zone', operator: 'In', values: ['a'] }
+const podTerm = {
+  labelSelector: { matchLabels: { app: 'cache' }, matchExpressions: [expression] },
+  topologyKey: 'kubernetes.io/hostname',
+}
+const podAffinity = {
+  requiredDuringSchedulingIgnoredDuringExecution: [podTerm],
+  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 5, podAffinityTerm: podTerm }],
+}
+
+const placement = {
+  priorityClassName: 'system-cluster-critical',
+  nodeSelector: { pool: 'a' },
+  tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
+  affinity: {
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions: [expression] }] },
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 5, preference: { matchExpressions: [expression] } }],
+    },
+    podAffinity,
+    podAntiAffinity: podAffinity,
+  },
+}
+
+const resources = { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '1', memory: '2Gi' } }
+
+const training = {
+  model: 'resnet50',
+  dataset: 'imagenet',
+  framework: 'pytorch',
+  args: ['--epochs=1'],
+  env: [{ name: 'A', value: '1' }],
+  envFrom: [
+    { prefix: 'S_', secretRef: { name: 's', optional: true } },
+    { prefix: 'C_', configMapRef: { name: 'c', optional: true } },
+  ],
+  engine: 'pods',
+  numWorkers: 2,
+  procsPerWorker: 2,
+  elastic: { minWorkers: 1, maxWorkers: 4 },
+  suspend: false,
+  hyperparameters: { learningRate: 0.1, batchSize: 32, epochs: 10, optimizer: 'adam' },
+  checkpoint: {
+    enabled: true,
+    frequency: 2,
+    deleteOnCompletion: false,
+    storage: { type: 'pvc', path: '/checkpoints', size: '1Gi', storageClass: 'standard' },
+  },
+  dataVolume: { claimName: 'data', readOnly: true },
+  networking: { masterPort: 29500, backend: 'gloo' },
+  resources,
+  restartPolicy: 'OnFailure',
+  backoffLimit: 3,
+  failurePolicy: { rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3] } }] },
+  activeDeadlineSeconds: 86_400,
+  ttlSecondsAfterFinished: 86_400,
+  cleanPodPolicy: 'Running',
+  scheduling: { schedulerName: 'default-scheduler', ...placement, topologyKey: 'topology.kubernetes.io/zone' },
+  serviceAccountName: 'default',
+  imagePullSecrets: [{ name: 'registry' }],
+  volumes: [
+    { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+    { name: 'settings', configMap: { name: 'settings' } },
+    { name: 'login', secret: { secretName: 'login' } },
+    { name: 'more', persistentVolumeClaim: { claimName: 'more', readOnly: true } },
+  ],
+  volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team', readOnly: false }],
+}
+
+const scaling = {
+  minReplicas: 2,
+  maxReplicas: 4,
+  targetCPUUtilization: 70,
+  targetMemoryUtilization: 80,
+  targetRequestsPerSecond: 50,
+  targetQueueDepth: 4,
+  targetGPUUtilization: 60,
+}
+
+const checksum = `sha256:${'0123456789abcdef'.repeat(4)}`
+
+const serving = {
+  modelName: 'bert',
+  image: 'example.com/server:1',
+  versions: versions({ v1: 90, v2: 10 }).map((version) => ({
+    ...version,
+    modelPath: 's3://models/bert',
+    checksum,
+    image: 'example.com/server:2',
+    resources,
+    scaling,
+    env: [{ name: 'B', value: '2' }],
+  })),
+  resources,
+  env: [{ name: 'A', value: '1' }],
+  scaling,
+  healthCheck: { endpoint: '/health', intervalSeconds: 30, timeoutSeconds: 5, failureThreshold: 3 },
+  traffic: { provider: 'router', gateways: ['public'], hostnames: ['bert.example.com'], drainSeconds: 0 },
+  validation: { script: 'validate.py', image: 'example.com/validator:1', timeoutSeconds: 60 },
+  storage: { secretName: 's3', size: '1Gi', storageClass: 'standard', accessMode: 'ReadWriteMany' },
+  scheduling: placement,
+  serviceAccountName: 'default',
+  imagePullSecrets: [{ name: 'registry' }],
+}
+
+const probe = { path: '/ready', periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
+
+const server = {
+  apiVersion: 'ml.example.com/v1',
+  kind: 'ModelServer',
+  metadata: { name: 'own' },
+  spec: {
+    image: 'example.com/own:1',
+    port: 9000,
+    command: ['serve'],
+    args: ['--model=$(MODEL_PATH)'],
+    env: [{ name: 'A', value: '1' }],
+    files: [{ name: 'server.conf', content: 'workers=2' }],
+    probes: { startup: probe, readiness: probe, liveness: probe },
+    model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
+  },
+}
+
+const check = { ...probe, command: ['check', '--quick'] }
+
+const checking = {
+  ...server,
+  spec: { image: 'example.com/own:1', probes: { startup: check, readiness: check, liveness: check } },
+}
+
+const used = modelDeployment('', 'user', { runtime: 'own', image: undefined as never })
+
+export const fullSpecs: readonly FullSpec[] = [
+  {
+    name: 'TrainingJob',
+    subject: { resource: trainingJobs, object: trainingJob('', 'job', training as never) },
+    others: [],
+  },
+  {
+    name: 'TrainingJob with roles',
+    subject: {
+      resource: trainingJobs,
+      object: trainingJob('', 'roles', {
+        framework: 'tensorflow',
+        numWorkers: 1,
+        roles: [
+          { name: 'chief', replicas: 1, gpus: 0, image: 'example.com/c:1', command: ['c'], args: ['a'], resources },
+        ],
+      } as never),
+    },
+    others: [],
+  },
+  {
+    name: 'ModelDeployment',
+    subject: { resource: modelDeployments, object: modelDeployment('', 'bert', serving as never) },
+    others: [],
+  },
+  {
+    name: 'ModelDeployment with a cache',
+    subject: {
+      resource: modelDeployments,
+      object: modelDeployment('', 'cached', { runtime: 'triton', storage: { claimName: 'cache' } as never }),
+    },
+    others: [],
+  },
+  {
+    name: 'ModelServer',
+    subject: { resource: modelServers, object: server },
+    others: [{ resource: modelDeployments, object: used }],
+  },
+  {
+    name: 'ModelServer with commands as probes',
+    subject: { resource: modelServers, object: checking },
+    others: [{ resource: modelDeployments, object: used }],
+  },
+  {
+    name: 'ModelDeployment of mlops.sathvik.dev',
+    subject: {
+      resource: mlopsModelDeployments,
+      object: mlopsModel('', 'plain', {
+        runtimeImage: 'example.com/server:1',
+        resources,
+        validateScript: 'validate.py',
+        autoscale: true,
+        version: 'v1',
+      }),
+    },
+    others: [],
+  },
+]

@@ -1,0 +1,68 @@
+/** The operator as users run it: the process `src/main.ts operator`. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { freePorts } from '../../testenv/ports.ts'
+import { until } from '../timing/until.ts'
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+const RECORDER = join(import.meta.dirname, '..', 'client', 'record-requests.ts')
+
+export interface OperatorProcess {
+  readonly url: string
+  /** Everything that it has logged, unless `onOutput` is set. */
+  readonly log: () => string
+  readonly isRunning: () => boolean
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
+  /** Sends SIGTERM. Resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+export interface OperatorProcessOptions {
+  /** Modules to preload. */
+  readonly imports?: readonly string[]
+  /** Receives its output instead of `log`, for runs with too much output to keep. */
+  readonly onOutput?: (chunk: Buffer) => void
+}
+
+export async function startOperatorProcess(
+  kubeconfig: string,
+  flags: readonly string[] = [],
+  { imports = [], onOutput }: OperatorProcessOptions = {},
+): Promise<OperatorProcess> {
+  const [port = 0, webhookPort = 0] = await freePorts(2)
+  const own = [
+    `--kubeconfig=${kubeconfig}`,
+    `--port=${port}`,
+    `--webhook-port=${webhookPort}`,
+    `--webhook-url=https://127.0.0.1:${webhookPort}/convert`,
+    '--lease-namespace=default',
+  ]
+  const preloaded = [RECORDER, ...imports].flatMap((module) => ['--import', module])
+  const command = [...preloaded, MAIN, 'operator', ...own, ...flags]
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(child, 'exit')
+  const lines: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', onOutput ?? ((chunk: Buffer) => lines.push(chunk)))
+  const log = (): string => Buffer.concat(lines).toString()
+  const url = `http://127.0.0.1:${port}`
+  await until('the operator to be ready', async () => {
+    if (child.exitCode !== null) throw new Error(`the operator ended: ${log()}`)
+    return (await fetch(`${url}/readyz`)).ok
+  })
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null
+  const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name)
+  return { url, log, isRunning, ended: exited, signal, stop: () => terminate(child) }
+}
+
+async function terminate(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exit
+  }
+  return child.exitCode
+}

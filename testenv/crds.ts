@@ -1,0 +1,113 @@
+/**
+ * The CRDs of other projects, as they publish them: from Go modules of a pinned version, verified by the digest below, and stored
+ * in the user's cache, one file per kind.
+ */
+
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+import { cacheDirectory } from './cache-directory.ts'
+import { runCommand } from './command.ts'
+import { withFileLock } from './file-lock.ts'
+import { startProgress } from './progress.ts'
+
+interface Source {
+  readonly module: string
+  readonly version: string
+  /** As `go.sum` has it. */
+  readonly sum: string
+  /** The module's files with CRDs, and the names of the wanted ones. */
+  readonly files: Readonly<Record<string, readonly string[]>>
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    module: 'istio.io/api',
+    version: 'v1.31.1',
+    sum: 'h1:5Yb5ihcz4YQsCkciusK7DnFpBMwRB6EFWeUKH1Atuyk=',
+    files: {
+      'kubernetes/customresourcedefinitions.gen.yaml': [
+        'destinationrules.networking.istio.io',
+        'virtualservices.networking.istio.io',
+      ],
+    },
+  },
+  {
+    module: 'sigs.k8s.io/gateway-api',
+    version: 'v1.6.3',
+    sum: 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
+    files: {
+      'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml': ['httproutes.gateway.networking.k8s.io'],
+    },
+  },
+]
+
+/**
+ * The path of the file with a CRD, such as `httproutes.gateway.networking.k8s.io`, from the first source that has it: the
+ * directory `KUBE_ASSETS`, the user's cache, the module.
+ */
+export async function provideCrd(name: string): Promise<string> {
+  const source = SOURCES.find(({ files }) => Object.values(files).flat().includes(name))
+  if (!source) throw new Error(`no module is known for the CRD ${name}: add it to testenv/crds.ts`)
+  const directory = directoryOf(source)
+  const file = `${name}.yaml`
+  const available = [process.env['KUBE_ASSETS'] ?? directory, directory].find((place) => existsSync(join(place, file)))
+  if (available !== undefined) return join(available, file)
+  await withFileLock(
+    `${directory}.lock`,
+    async () => void (existsSync(join(directory, file)) || (await fetchSource(source, directory))),
+    source.module,
+  )
+  return join(directory, file)
+}
+
+/** Fetches all CRDs into the cache, for later offline use. */
+export async function provideCrds(): Promise<void> {
+  for (const { files } of SOURCES) for (const name of Object.values(files).flat()) await provideCrd(name)
+}
+
+function directoryOf({ module, version }: Source): string {
+  return join(cacheDirectory('definitions'), `${module.replaceAll('/', '_')}@${version}`)
+}
+
+async function fetchSource(source: Source, directory: string): Promise<void> {
+  const progress = startProgress(`fetching ${source.module} ${source.version}`, 'about 5 MB')
+  const scratch = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`))
+  try {
+    const module = await download(source)
+    for (const [file, names] of Object.entries(source.files)) {
+      const documents = (await readFile(join(module, file), 'utf8')).split(/^---$/m)
+      for (const name of names) await writeFile(join(scratch, `${name}.yaml`), crdIn(documents, name))
+    }
+    await rm(directory, { recursive: true, force: true })
+    await rename(scratch, directory)
+    progress.done()
+  } catch (error) {
+    progress.done('failed')
+    throw new Error(`${advice(source)}: ${String(error)}`, { cause: error })
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The directory of the module, in Go's own cache. */
+async function download({ module, version, sum }: Source): Promise<string> {
+  const answer = await runCommand(['go', 'mod', 'download', '-json', `${module}@${version}`], {
+    env: { ...process.env, GOWORK: 'off' },
+  })
+  const { Dir, Sum } = JSON.parse(answer) as { readonly Dir: string; readonly Sum: string }
+  if (Sum !== sum) throw new Error(`${module}@${version} has the sum ${Sum}, expected ${sum}`)
+  return Dir
+}
+
+function advice({ module, version, files }: Source): string {
+  const names = Object.values(files).flat()
+  return `${module} ${version} cannot be fetched: install Go, or put ${names.map((name) => `${name}.yaml`).join(' and ')} into the directory that KUBE_ASSETS names`
+}
+
+function crdIn(documents: readonly string[], name: string): string {
+  const found = documents.find((text) => text.includes(`\n  name: ${name}\n`))
+  if (found === undefined) throw new Error(`${name} is not in the file that testenv/crds.ts names`)
+  return found
+}
