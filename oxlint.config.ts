@@ -1,18 +1,16 @@
 import { defineConfig, type OxlintOverride } from 'oxlint'
 
-/**
- * The rooms of the house and the rooms each may look into. Imports go down this list only;
- * a shared type moves down, a rule is never relaxed.
- */
+/** The folders of src, and the folders that each may import. To share a type, move it down; do not relax a rule. */
 const rooms: Record<string, readonly string[]> = {
   kube: [],
   command: [],
   net: [],
-  runtime: ['kube', 'net'],
+  decision: ['kube'],
+  runtime: ['kube', 'net', 'decision'],
   api: ['kube'],
-  plan: ['api', 'kube'],
+  plan: ['api', 'kube', 'decision'],
   integrations: ['kube', 'api'],
-  reconcile: ['runtime', 'kube', 'api', 'plan', 'integrations'],
+  reconcile: ['runtime', 'kube', 'api', 'decision', 'plan', 'integrations'],
   agent: ['kube', 'api', 'command', 'net'],
   webhooks: ['runtime', 'kube', 'api', 'net'],
   cli: ['kube', 'api', 'plan', 'reconcile'],

@@ -3,6 +3,7 @@
  *
  *   unit           code without a cluster
  *   controlplane   with a real API server, shared by all files
+ *   machine        starts and removes clusters with a node, and compares the machine before and after: nothing runs beside it
  *   node           with a real kubelet, one cluster for all files; one file at a time
  *   rbac           compares the calls that the other levels observed with the operator's roles
  *
@@ -51,6 +52,12 @@ const levels: readonly Level[] = [
     files: globSync('test/controlplane/**/*.test.ts'),
     concurrency: availableParallelism(),
     share: shareControlPlane,
+  },
+  {
+    name: 'machine',
+    files: globSync('test/machine/**/*.test.ts'),
+    concurrency: 1,
+    missing: missingForNode,
   },
   {
     name: 'node',

@@ -30,6 +30,7 @@ test('the patterns match real code', () => {
 test('only commit writes children and statuses; the other writers are known', () => {
   const writers = {
     'runtime/applier.ts': 'commit',
+    'runtime/child-writes.ts': 'commit',
     'runtime/commit.ts': 'commit',
     'runtime/deletions.ts': 'commit',
     'runtime/write-log.ts': 'wraps the client of a reconcile',

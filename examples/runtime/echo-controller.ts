@@ -7,7 +7,7 @@
 import { createClient } from '../../src/kube/client.ts'
 import { loadConfig } from '../../src/kube/config.ts'
 import { ConfigMap } from '../../src/kube/resources.ts'
-import { committer, createLogger, Manager, type Plan } from '../../src/runtime/index.ts'
+import { committer, createLogger, Manager, type Plan, toDelete, toWrite } from '../../src/runtime/index.ts'
 
 export const COPY_TO = 'echo.example.com/copy-to'
 
@@ -17,8 +17,11 @@ export function planEcho(original: ConfigMap, copies: readonly ConfigMap[]): Pla
   const { data = {} } = original
   const copy = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: name ?? '' }, data }
   return {
-    apply: name === undefined ? [] : [copy],
-    prune: copies.filter(({ metadata }) => metadata.name !== name),
+    writes: toWrite('apply', name === undefined ? [] : [copy]),
+    deletions: toDelete(
+      'graceful',
+      copies.filter(({ metadata }) => metadata.name !== name),
+    ),
     events: [],
   }
 }

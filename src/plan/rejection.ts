@@ -1,6 +1,6 @@
 /** A write that cannot succeed until a person acts, as it is recorded on the object: a quota, a policy, a taken name. */
 import type { Verdict } from '../api/conditions.ts'
-import type { EventNote } from '../kube/plan.ts'
+import type { EventNote } from '../decision/plan.ts'
 import type { Trouble } from './pod-trouble.ts'
 
 /** The name of a child is taken by an object that we do not control. */

@@ -60,7 +60,7 @@ export function addTrainingController(manager: Manager, options: TrainingOptions
   const config = { ...defaultTrainingConfig, ...options.config }
   const caches = trainingCaches(manager.caches, config.gpuResource, options.namespace)
   const { recorder, clock, metrics } = manager
-  const commit = committer({ caches: manager.caches, recorder, clock, metrics, unseen: [Secret] })
+  const commit = committer({ caches: manager.caches, recorder, clock, metrics, unread: [Secret] })
   const { readLog, planner = planTraining } = options
   const deps: Deps = { manager, caches, commit, config, planner, ...(readLog && { readLog }) }
   return manager

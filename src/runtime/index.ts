@@ -18,7 +18,7 @@ export {
 } from './controller.ts'
 export { type Classification, classify, type ErrorCode, errorCatalogue, RuntimeError } from './errors.ts'
 export { EventRecorder, type Recorder } from './events.ts'
-export type { EventNote, Plan } from '../kube/plan.ts'
+export { type Deletion, type EventNote, type Plan, type PlannedWrite, toDelete, toWrite } from '../decision/plan.ts'
 export { hasFinalizer, removeFinalizer } from './finalizer.ts'
 export { Health } from './health.ts'
 export { type LeaderElection, LeaderElector } from './leader.ts'

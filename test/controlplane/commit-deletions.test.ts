@@ -7,7 +7,7 @@ import { client, CommitFixture, configMap, deployment, plan, stuckPod, widgets }
 import { until } from '../timing/until.ts'
 
 describe('commit', () => {
-  test('prune deletes only the observed object, not another of the same name', async (t) => {
+  test('a graceful deletion deletes only the observed object, not another of the same name', async (t) => {
     const fixture = await CommitFixture.start(t)
     await fixture.widget()
     await fixture.pass({ apply: [configMap('c')] })
@@ -15,14 +15,14 @@ describe('commit', () => {
     const seen = fixture.manager.caches.of(ConfigMap).get({ namespace: fixture.namespace, name: 'c' }) as ConfigMap
     await client.delete(ConfigMap, keyOf(seen))
     await client.create(ConfigMap, { ...configMap('c'), metadata: { name: 'c', namespace: fixture.namespace } })
-    await fixture.pass({ prune: [seen] })
+    await fixture.pass({ graceful: [seen] })
     assert.ok(await client.get(ConfigMap, keyOf(seen)))
     const foreign = await client.get(ConfigMap, keyOf(seen))
-    assert.deepEqual((await fixture.pass({ prune: [foreign] })).foreign, ['ConfigMap/c'])
+    assert.deepEqual((await fixture.pass({ graceful: [foreign] })).foreign, ['ConfigMap/c'])
     assert.ok(await client.get(ConfigMap, keyOf(seen)))
   })
 
-  test('prune deletes nothing when the owner has changed since it was planned for', async (t) => {
+  test('a graceful deletion deletes nothing when the owner has changed since it was planned for', async (t) => {
     const fixture = await CommitFixture.start(t)
     const owner = await fixture.widget()
     await fixture.pass({ apply: [configMap('c')] })
@@ -30,10 +30,10 @@ describe('commit', () => {
     const seen = fixture.manager.caches.of(ConfigMap).get({ namespace: fixture.namespace, name: 'c' }) as ConfigMap
     await client.patch(widgets, keyOf(owner), { metadata: { labels: { another: 'spec' } } })
     const call = { client, signal: AbortSignal.timeout(60_000) }
-    await assert.rejects(fixture.commit(owner, plan({ prune: [seen] }), call), /planning again/)
+    await assert.rejects(fixture.commit(owner, plan({ graceful: [seen] }), call), /planning again/)
     assert.ok(await client.get(ConfigMap, keyOf(seen)))
     await client.delete(widgets, keyOf(owner))
-    await assert.rejects(fixture.commit(owner, plan({ prune: [seen] }), call), /planning again/)
+    await assert.rejects(fixture.commit(owner, plan({ graceful: [seen] }), call), /planning again/)
   })
 
   test('recreates a deleted child only for the current owner', async (t) => {
@@ -53,28 +53,28 @@ describe('commit', () => {
     assert.deepEqual(await fixture.audit.take(), ['apply configmaps/c 201'])
   })
 
-  test('keep creates without an owner, and never changes an existing object', async (t) => {
+  test('createUnowned creates without an owner, and never changes an existing object', async (t) => {
     const fixture = await CommitFixture.start(t)
     await fixture.widget()
-    await fixture.pass({ keep: [configMap('k')] })
+    await fixture.pass({ createUnowned: [configMap('k')] })
     const kept = await client.get(ConfigMap, { namespace: fixture.namespace, name: 'k' })
     assert.equal(kept.metadata.ownerReferences, undefined)
     await fixture.audit.take()
-    await fixture.pass({ keep: [configMap('k', { other: 'data' })] })
+    await fixture.pass({ createUnowned: [configMap('k', { other: 'data' })] })
     assert.deepEqual(await fixture.audit.take(), [])
   })
 
-  test('create writes once, with a controller, and never reads', async (t) => {
+  test('createUnread writes once, with a controller, and never reads', async (t) => {
     const fixture = await CommitFixture.start(t)
     const { metadata } = await fixture.widget()
     const keys = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData: { key: 'first' } }
-    await fixture.pass({ create: [keys] })
-    await fixture.pass({ create: [{ ...keys, stringData: { key: 'second' } } as KubeObject] })
+    await fixture.pass({ createUnread: [keys] })
+    await fixture.pass({ createUnread: [{ ...keys, stringData: { key: 'second' } } as KubeObject] })
     const stored = await client.get(Secret, { namespace: fixture.namespace, name: 'keys' })
     assert.equal(stored.data?.['key'], Buffer.from('first').toString('base64'))
     assert.equal(stored.metadata.ownerReferences?.[0]?.uid, metadata.uid)
     assert.deepEqual(await fixture.audit.take(), ['create secrets/keys 201', 'create secrets/keys 409'])
-    await assert.rejects(fixture.pass({ create: [configMap('seen')] }), /not declared as unseen/)
+    await assert.rejects(fixture.pass({ createUnread: [configMap('seen')] }), /not declared as unread/)
   })
 
   test('force deletes pods that cannot end, also those of a controlled child', async (t) => {
@@ -131,16 +131,16 @@ describe('commit', () => {
     assert.deepEqual((await fixture.pass({ annotate: [{ object: absent, annotations: other }] })).foreign, [])
   })
 
-  test('discard deletes data only when a live read shows the owner terminating', async (t) => {
+  test('deletes unowned data only when a live read shows the owner terminating', async (t) => {
     const fixture = await CommitFixture.start(t)
     const { namespace: ns } = fixture
     const owner = await fixture.widget()
-    await fixture.pass({ keep: [configMap('data')] })
+    await fixture.pass({ createUnowned: [configMap('data')] })
     const data = await client.get(ConfigMap, { namespace: ns, name: 'data' })
-    await assert.rejects(fixture.pass({ discard: [data] }), /is not being deleted/)
+    await assert.rejects(fixture.pass({ unowned: [data] }), /is not being deleted/)
     await client.patch(widgets, keyOf(owner), { metadata: { finalizers: ['example.com/hold'] } })
     await client.delete(widgets, keyOf(owner))
-    await fixture.pass({ discard: [data] })
+    await fixture.pass({ unowned: [data] })
     assert.deepEqual(await fixture.audit.take(), ['create configmaps/data 201', 'delete configmaps/data 200'])
     await client.patch(widgets, keyOf(owner), { metadata: { finalizers: null } })
   })
@@ -150,9 +150,9 @@ describe('commit', () => {
     const stale = await fixture.widget()
     await client.patch(widgets, keyOf(stale), { spec: { size: 2 } })
     const call = { client: fixture.manager.client, signal: AbortSignal.timeout(30_000) }
-    await fixture.commit(stale, plan({ expired: true }), call)
+    await fixture.commit(stale, plan({ owner: [stale] }), call)
     assert.equal((await client.get(widgets, keyOf(stale))).metadata.deletionTimestamp, undefined)
-    await fixture.pass({ expired: true })
+    await fixture.pass({ owner: [await client.get(widgets, keyOf(stale))] })
     await assert.rejects(client.get(widgets, keyOf(stale)), /not found/)
   })
 })

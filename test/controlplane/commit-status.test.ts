@@ -66,8 +66,8 @@ describe('commit', () => {
       const crashing = crashingClient(fixture.manager.client, survived, crash)
       await fixture.settled()
       const owner = fixture.manager.caches.of(widgets).get({ namespace: fixture.namespace, name: 'w' }) as Widget
-      const prune = fixture.manager.caches.of(ConfigMap).get(keyOf(old)) ? [old] : []
-      const committed = fixture.commit(owner, plan({ ...target, prune }), { client: crashing, signal: crash.signal })
+      const graceful = fixture.manager.caches.of(ConfigMap).get(keyOf(old)) ? [old] : []
+      const committed = fixture.commit(owner, plan({ ...target, graceful }), { client: crashing, signal: crash.signal })
       if (survived < 4) await assert.rejects(committed)
       else await committed
     }

@@ -130,7 +130,7 @@ describe('commit', () => {
     await fixture.widget()
     const elsewhere = { ...configMap('c'), metadata: { name: 'c', namespace: 'default' } }
     await assert.rejects(fixture.pass({ apply: [elsewhere] }), /not in the namespace of its owner/)
-    await assert.rejects(fixture.pass({ keep: [elsewhere] }), /not in the namespace of its owner/)
+    await assert.rejects(fixture.pass({ createUnowned: [elsewhere] }), /not in the namespace of its owner/)
     assert.deepEqual(await fixture.audit.take(), [])
   })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
+import { toDelete, toWrite } from '../../src/decision/plan.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { keyOf } from '../../src/kube/object.ts'
@@ -91,8 +92,14 @@ const keepChildren: Reconcile = (widget, context, { manager, commit }) => {
   const children = manager.caches.of(ConfigMap).ownedBy(widget.metadata.uid ?? '')
   const names = Array.from({ length: widget.spec?.size ?? 0 }, (_, rank) => `${widget.metadata.name}-${rank}`)
   const plan = {
-    apply: names.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { name } })),
-    prune: children.filter(({ metadata }) => !names.includes(metadata.name)),
+    writes: toWrite(
+      'apply',
+      names.map((name) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { name } })),
+    ),
+    deletions: toDelete(
+      'graceful',
+      children.filter(({ metadata }) => !names.includes(metadata.name)),
+    ),
     status: { count: names.length },
     events: [],
   }

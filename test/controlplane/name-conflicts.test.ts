@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import { isNotFound } from '../../src/kube/errors.ts'
-import { apiVersionOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
+import { apiVersionOf, keyOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
 import { ConfigMap, Event, Pod, Service } from '../../src/kube/resources.ts'
 import { apiCluster } from '../cluster/api-cluster.ts'
 import { Audit } from '../client/audit.ts'
@@ -93,6 +93,18 @@ describe('a TrainingJob', () => {
       assert.ok(running.status?.conditions?.every(({ type }) => type !== 'Conflict'))
       assert.deepEqual(await warnings(ns), ['Conflict'])
     })
+
+  test('reports a pod of another owner that has the name of a worker, and runs when that is deleted', async (t) => {
+    const { ns, job, create } = await setUpTraining(t)
+    const pod = { ...foreign(ns, Pod, 'bert-workers-0'), spec: { containers: [{ name: 'main', image: 'theirs' }] } }
+    const { metadata } = await client.create(Pod, pod as Pod)
+    await create()
+    await until('the conflict', async () => (await job()).status?.reason?.startsWith('Conflict: Pod/bert-workers-0'))
+    assert.equal((await client.get(Pod, keyOf(pod))).metadata.uid, metadata.uid)
+    await client.delete(Pod, keyOf(pod), { gracePeriodSeconds: 0 })
+    await until('the job to run', async () => (await job()).status?.state === 'Running', SOON_MS)
+    assert.deepEqual(await warnings(ns), ['Conflict'])
+  })
 
   test('ignores an object of that name in another namespace', async (t) => {
     const { job, create, ns } = await setUpTraining(t)

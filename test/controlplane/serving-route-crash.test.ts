@@ -1,6 +1,8 @@
 /** Models routed by Istio and the Gateway API, under faults. On a cluster of its own: other tests must not see these kinds. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { toDelete } from '../../src/decision/plan.ts'
+import { objectsToDelete } from '../builders/plans.ts'
 import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
 import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
@@ -42,7 +44,10 @@ const applying =
   (wrong: (object: KubeObject, observed: ServingObserved) => KubeObject): typeof planServing =>
   (observed) => {
     const plan = planServing(observed)
-    return { ...plan, apply: plan.apply.map((object) => wrong(object, observed)) }
+    const wronged = plan.writes.map((write) =>
+      write.how === 'apply' ? { ...write, object: wrong(write.object, observed) } : write,
+    )
+    return { ...plan, writes: wronged }
   }
 
 const mutants: readonly Mutant[] = [
@@ -80,8 +85,9 @@ const mutants: readonly Mutant[] = [
         const version = metadata.labels?.[VERSION_LABEL]
         return version !== undefined && !wanted.includes(version)
       }
-      const left = observed.deployments.filter((one) => isLeft(one) && !plan.prune.includes(one))
-      return { ...plan, prune: [...plan.prune, ...left] }
+      const planned = objectsToDelete(plan)
+      const left = observed.deployments.filter((one) => isLeft(one) && !planned.includes(one))
+      return { ...plan, deletions: [...plan.deletions, ...toDelete('graceful', left)] }
     },
     found: /S4: Deployment.* VirtualService/,
   },

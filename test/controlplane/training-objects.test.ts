@@ -1,6 +1,7 @@
 /** Every object of the training planner is accepted by a real API server under Pod Security `restricted`. */
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { objectsToDelete, objectsToWrite } from '../builders/plans.ts'
 import type { Client } from '../../src/kube/client.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { ConfigMap, Job, Namespace, PersistentVolumeClaim, Pod, Secret, Service } from '../../src/kube/resources.ts'
@@ -27,10 +28,10 @@ async function restricted(t: Parameters<typeof namespace>[0]): Promise<string> {
 function objectsOf(spec: object): KubeObject[] {
   const cluster = new TrainingCluster(spec)
   return [1, 2, 3].flatMap(() => {
-    const { keep = [], create = [], apply = [] } = cluster.pass() ?? {}
+    const { writes = [] } = cluster.pass() ?? {}
     cluster.controlJob()
     cluster.runAll()
-    return [...keep, ...create, ...apply]
+    return writes.map(({ object }) => object)
   })
 }
 
@@ -128,10 +129,9 @@ test('suspending a Job by an apply deletes its pods', async (t) => {
   const members = engines.job.members({ ...observed, workload, pods })
   assert.deepEqual(new Set(members.map(({ index, attempt }) => `${attempt}/${index}`)), new Set(['1/0', '1/1']))
   assert.ok(pods.every(({ spec }) => /^bert-job-[01]$/.test(spec?.hostname ?? '')))
-  const { apply } = engines.job.stop({ ...observed, workload, pods }, members)
-  for (const object of apply)
+  for (const object of objectsToWrite(engines.job.stop({ ...observed, workload, pods }, members)))
     await client.apply(Job, { ...object, metadata: { ...object.metadata, namespace: into } }, { force: true })
   await until('no pods', async () => (await podsThere()).length === 0)
   const last = await client.get(Job, { namespace: into, name: 'bert-job' })
-  assert.deepEqual(engines.job.remove({ ...observed, workload: last }, []).prune, [last])
+  assert.deepEqual(objectsToDelete(engines.job.remove({ ...observed, workload: last }, [])), [last])
 })

@@ -60,7 +60,7 @@ export function observedOf(seen: Seen): ServingObserved {
     ...spec,
   })
   const empty = new ServingCluster(
-    () => ({ apply: [], prune: [], events: [] }),
+    () => ({ writes: [], deletions: [], events: [] }),
     () => undefined,
   ).observed
   const kinds = offers.flatMap((name) => providers.of(name as ProviderName).kinds)

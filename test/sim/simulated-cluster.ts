@@ -5,7 +5,7 @@
  */
 import { sameJson } from '../../src/api/json.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Plan } from '../../src/kube/plan.ts'
+import type { Plan, PlannedWrite } from '../../src/decision/plan.ts'
 import { timestamp } from '../../src/plan/time.ts'
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
@@ -41,8 +41,8 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
 
   // Steps that a workload's plans do not have are ignored.
   protected force(_object: KubeObject): void {}
-  protected keep(_object: KubeObject): void {}
-  protected create(_object: KubeObject): void {}
+  protected createUnowned(_object: KubeObject): void {}
+  protected createUnread(_object: KubeObject): void {}
   protected annotate(_object: KubeObject, _annotations: Readonly<Record<string, string>>): void {}
   protected expire(): void {}
 
@@ -60,16 +60,26 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
     this.#crashAfter = this.writes.length + survives
     this.#commitChildren(plan)
     if (plan.status) this.#writeStatus(plan.status, plan.events)
-    if (plan.expired) this.expire()
+    if (plan.deletions.some(({ how }) => how === 'owner')) this.expire()
   }
 
-  #commitChildren({ prune, force = [], keep = [], create = [], apply, annotate = [] }: Plan<Status>): void {
-    for (const object of prune) this.prune(object)
-    for (const object of force) this.force(object)
-    for (const object of keep) this.keep(object)
-    for (const object of create) this.create(object)
-    for (const object of apply) this.apply(object)
-    for (const { object, annotations } of annotate) this.annotate(object, annotations)
+  #commitChildren({ deletions, writes }: Plan<Status>): void {
+    for (const { how, object } of deletions) if (how === 'graceful') this.prune(object)
+    for (const { how, object } of deletions) if (how === 'force') this.force(object)
+    for (const write of writes) this.#writeChild(write)
+  }
+
+  #writeChild(write: PlannedWrite): void {
+    switch (write.how) {
+      case 'apply':
+        return this.apply(write.object)
+      case 'createUnowned':
+        return this.createUnowned(write.object)
+      case 'createUnread':
+        return this.createUnread(write.object)
+      case 'annotate':
+        return this.annotate(write.object, write.annotations)
+    }
   }
 
   /** Does nothing once the operator has crashed. */

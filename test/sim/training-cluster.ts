@@ -3,7 +3,7 @@ import { withDefaults } from '../../src/api/defaults.ts'
 import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../../src/api/trainingjob.v1.ts'
 import { type KubeObject, nameWithKind, type OwnerReference } from '../../src/kube/object.ts'
 import type { Job, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
-import type { Plan } from '../../src/kube/plan.ts'
+import type { Plan } from '../../src/decision/plan.ts'
 import {
   type Acceptance,
   acceptanceOf,
@@ -187,12 +187,12 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     this.write(`force ${nameWithKind(object)}`, () => this.#pods.remove(object))
   }
 
-  protected override keep(claim: KubeObject): void {
+  protected override createUnowned(claim: KubeObject): void {
     if (this.claims.some(({ metadata }) => metadata.name === claim.metadata.name)) return
     this.write(`create ${nameWithKind(claim)}`, () => this.claims.push({ ...claim, status: { phase: 'Bound' } }))
   }
 
-  protected override create(secret: KubeObject): void {
+  protected override createUnread(secret: KubeObject): void {
     if (this.secrets.has(secret.metadata.name)) return
     this.write(`create ${nameWithKind(secret)}`, () => this.secrets.add(secret.metadata.name))
   }

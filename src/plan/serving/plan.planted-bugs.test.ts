@@ -3,8 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTE_ANNOTATION, type RouteEntry } from '../../api/router-report.ts'
 import type { ModelDeployment } from '../../api/modeldeployment.v1.ts'
+import { type PlannedWrite, toDelete } from '../../decision/plan.ts'
 import type { KubeObject } from '../../kube/object.ts'
 import type { Deployment, Service } from '../../kube/resources.ts'
+import { objectsToDelete, objectsToWrite } from '../../../test/builders/plans.ts'
 import type { Planner } from '../../../test/sim/serving-cluster.ts'
 import { play } from '../../../test/sim/serving-history.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../model-names.ts'
@@ -34,7 +36,11 @@ const deciding =
   }
 
 const applying = (wrong: (object: KubeObject, observed: ServingObserved) => KubeObject): Planner =>
-  deciding(({ apply }, observed) => ({ apply: apply.map((object) => wrong(object, observed)) }))
+  deciding(({ writes: planned }, observed) => ({
+    writes: planned.map((write) =>
+      write.how === 'apply' ? { ...write, object: wrong(write.object, observed) } : write,
+    ),
+  }))
 
 const withModel = (observed: ServingObserved, change: (model: ModelDeployment) => object): ServingObserved => {
   const model = observed.model as ModelDeployment
@@ -47,12 +53,20 @@ const isLeaving = ({ model }: ServingObserved, { metadata }: KubeObject): boolea
 }
 
 const steered = (change: (route: RouteEntry[]) => RouteEntry[]): Planner =>
-  deciding(({ annotate = [] }) => ({
-    annotate: annotate.map(({ object, annotations }) => {
-      const route = JSON.parse(annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
-      return { object, annotations: { [ROUTE_ANNOTATION]: JSON.stringify(change(route)) } }
+  deciding(({ writes: planned }) => ({
+    writes: planned.map((write) => {
+      if (write.how !== 'annotate') return write
+      const route = JSON.parse(write.annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+      return { ...write, annotations: { [ROUTE_ANNOTATION]: JSON.stringify(change(route)) } }
     }),
   }))
+
+/** Deletes these too, unless the plan does already. */
+const deleting = (plan: ServingPlan, objects: readonly KubeObject[]): Partial<ServingPlan> => {
+  const planned = objectsToDelete(plan)
+  const more = objects.filter((object) => !planned.includes(object))
+  return { deletions: [...plan.deletions, ...toDelete('graceful', more)] }
+}
 
 /** Where the Service leads to server pods. */
 const toRouter = (service: Service): Service => {
@@ -124,52 +138,50 @@ const bugs: readonly Bug[] = [
   {
     name: 'a version goes with its entry in the spec',
     oracle: /S[45]/,
-    planner: deciding(({ prune }, observed) => ({
-      prune: [...prune, ...observed.deployments.filter((one) => isLeaving(observed, one) && !prune.includes(one))],
-    })),
+    planner: deciding((plan, observed) =>
+      deleting(
+        plan,
+        observed.deployments.filter((one) => isLeaving(observed, one)),
+      ),
+    ),
   },
   {
     name: 'a version without traffic goes, even if no other is ready',
     oracle: /S[45]/,
-    planner: deciding(({ prune, status }, observed) => {
+    planner: deciding((plan, observed) => {
       const isUnused = ({ metadata }: Deployment): boolean => {
         const name = metadata.labels?.[VERSION_LABEL]
-        return status?.activeVersions?.some((one) => one.name === name && one.weight === 0) ?? false
+        return plan.status?.activeVersions?.some((one) => one.name === name && one.weight === 0) ?? false
       }
       const isServed = observed.deployments.some(
         (one) => !isLeaving(observed, one) && (one.status?.availableReplicas ?? 0) > 0,
       )
-      const unused = observed.deployments.filter(
-        (one) => isLeaving(observed, one) && isUnused(one) && !prune.includes(one),
-      )
-      return { prune: isServed ? prune : [...prune, ...unused] }
+      const unused = observed.deployments.filter((one) => isLeaving(observed, one) && isUnused(one))
+      return isServed ? {} : deleting(plan, unused)
     }),
   },
   {
     name: 'the Service is switched before the router routes',
     oracle: /S4.*dead router/,
-    planner: deciding(({ apply }) => {
-      const hasRouter = apply.some(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-router'))
-      const turn = (object: KubeObject) => (object.metadata.name.endsWith('-service') ? toRouter(object) : object)
-      return hasRouter ? { apply: apply.map(turn) } : {}
+    planner: deciding((plan) => {
+      const isRouter = ({ kind, metadata }: KubeObject) => kind === 'Deployment' && metadata.name.endsWith('-router')
+      const turned = (write: PlannedWrite): PlannedWrite =>
+        write.object.metadata.name.endsWith('-service') ? { ...write, object: toRouter(write.object) } : write
+      return objectsToWrite(plan).some(isRouter) ? { writes: plan.writes.map(turned) } : {}
     }),
   },
   {
     name: 'the router goes once another provider is wanted',
     oracle: /S4.*router/,
-    planner: deciding(({ prune, status }, { traffic: { proxies } }) => {
+    planner: deciding((plan, { traffic: { proxies } }) => {
       const router = proxies[0]?.deployment
-      return router && status?.traffic?.provider !== 'router' && !prune.includes(router)
-        ? { prune: [...prune, router] }
-        : {}
+      return router && plan.status?.traffic?.provider !== 'router' ? deleting(plan, [router]) : {}
     }),
   },
   {
     name: 'a route goes while it carries traffic',
     oracle: /S4.*(VirtualService|HTTPRoute)/,
-    planner: deciding(({ prune }, { traffic: { routes } }) => ({
-      prune: prune.length > 0 ? [...prune, ...routes] : prune,
-    })),
+    planner: deciding((plan, { traffic: { routes } }) => (plan.deletions.length > 0 ? deleting(plan, routes) : {})),
   },
   {
     name: 'since when a version is idle is forgotten',

@@ -1,6 +1,7 @@
 /** Lives of single models, step by step, against the simulated cluster. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToDelete, objectsToWrite } from '../../../test/builders/plans.ts'
 import { withDefaults } from '../../api/defaults.ts'
 import { type MlopsModelDeployment, mlopsModelDeploymentV1 } from '../../api/mlops-modeldeployment.v1.ts'
 import { modelDeploymentV1 } from '../../api/modeldeployment.v1.ts'
@@ -48,7 +49,7 @@ test('planning over its own result changes nothing, to the last field, and the s
     const { observed, model } = settled(spec)
     const plan = planServing(observed)
     assert.deepEqual(plan, planServing(observed))
-    assert.deepEqual(plan.prune, [])
+    assert.deepEqual(objectsToDelete(plan), [])
     assert.deepEqual(plan.events, [])
     assert.ok(fits(modelDeploymentV1.status, model.status), JSON.stringify(model.status))
   }
@@ -146,7 +147,8 @@ test('the mlops group is served alike: one version, one pod unless it is autosca
     }) as MlopsModelDeployment['spec'],
   })
   const plan = (more: object) => planServing({ ...start().observed, model: mlops(more) })
-  const kinds = (more: object): string[] => plan(more).apply.map(({ kind, metadata }) => `${kind}/${metadata.name}`)
+  const kinds = (more: object): string[] =>
+    objectsToWrite(plan(more)).map(({ kind, metadata }) => `${kind}/${metadata.name}`)
   assert.deepEqual(kinds({}), ['Service/dummy-v1', 'Deployment/dummy-deployment', 'Service/dummy-service'])
   assert.ok(kinds({ autoscale: true }).includes('HorizontalPodAutoscaler/dummy-hpa'))
   assert.ok(kinds({ validateScript: 'validate.py' }).some((name) => name.startsWith('Job/dummy-v1-validate-')))

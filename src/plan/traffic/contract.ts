@@ -18,7 +18,7 @@
 import type { TrafficReport } from '../../api/router-report.ts'
 import type { TrafficProviderName } from '../../api/serving-traffic.ts'
 import type { KubeObject, Resource } from '../../kube/object.ts'
-import type { Annotated } from '../../kube/plan.ts'
+import type { Annotated } from '../../decision/plan.ts'
 import type { Deployment, Pod, Service } from '../../kube/resources.ts'
 import type { Named } from '../model-names.ts'
 import type { Weights } from './weights.ts'

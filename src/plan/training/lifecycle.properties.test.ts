@@ -263,10 +263,10 @@ test('the order in which pods are listed does not matter', () => {
       for (const step of moves) step(cluster)
       const { observed } = cluster
       const reversed = { ...observed, pods: observed.pods.toReversed() }
-      const { prune, ...plan } = planTraining(observed)
-      const { prune: other, ...mirror } = planTraining(reversed)
+      const { deletions, ...plan } = planTraining(observed)
+      const { deletions: other, ...mirror } = planTraining(reversed)
       assert.deepEqual(mirror, plan)
-      assert.deepEqual(new Set(other), new Set(prune))
+      assert.deepEqual(new Set(other), new Set(deletions))
     }),
     RUNS,
   )

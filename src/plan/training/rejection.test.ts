@@ -9,7 +9,7 @@ test('records why a write was rejected, and writes nothing else', () => {
   const cluster = new TrainingCluster({ numWorkers: 2 })
   cluster.pass(1)
   const plan = planRejection(cluster.observed, { reason: 'QuotaExceeded', message: 'quota gpus is exceeded' })
-  assert.deepEqual([plan.apply, plan.prune], [[], []])
+  assert.deepEqual([plan.writes, plan.deletions], [[], []])
   cluster.commit(plan)
   assert.equal(cluster.job.status?.reason, 'QuotaExceeded: quota gpus is exceeded')
   assert.deepEqual(cluster.events, ['ReconcileFailed'])

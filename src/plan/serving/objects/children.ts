@@ -1,6 +1,6 @@
 /** All objects of a model as they should be, and those to delete. */
 import { type KubeObject, nameWithKind } from '../../../kube/object.ts'
-import type { Annotated } from '../../../kube/plan.ts'
+import { type Plan, toDelete, toWrite, type PlannedWrite } from '../../../decision/plan.ts'
 import { cacheClaims } from './cache-claim.ts'
 import { configMaps } from './config-map.ts'
 import { mountedFiles } from './mounted-files.ts'
@@ -14,26 +14,27 @@ import type { Decisions, VersionDecision } from '../decisions.ts'
 import { isWanted } from '../observe/version.ts'
 import type { ProviderState } from '../steps/provider-state.ts'
 
-export interface Children {
-  readonly apply: readonly KubeObject[]
-  readonly prune: readonly KubeObject[]
-  readonly annotate: readonly Annotated[]
-}
-
-export function childrenOf(view: ModelView, decisions: Decisions): Children {
+export function childrenOf(view: ModelView, decisions: Decisions): Pick<Plan, 'writes' | 'deletions'> {
   const { routing } = decisions
   const staying = decisions.versions.filter(({ retirement }) => !retirement.isOver)
-  const apply = [...objectsOf(view, staying), ...trafficObjects(view, decisions)]
+  const children = [...objectsOf(view, staying), ...trafficObjects(view, decisions)]
   const kept = new Set(
-    [...apply, ...routesOf(routing.active), ...(view.service ? [view.service] : [])].map(nameWithKind),
+    [...children, ...routesOf(routing.active), ...(view.service ? [view.service] : [])].map(nameWithKind),
   )
   for (const one of staying) for (const key of keysOf(view, one)) kept.add(key)
   for (const name of mountedFiles(view)) kept.add(`ConfigMap/${name}`)
+  const unwanted = observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object))
   return {
-    apply,
-    prune: observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object)),
-    annotate: routing.weights ? routing.active.flatMap(({ rendered }) => rendered.annotate) : [],
+    writes: [...toWrite('apply', children), ...annotations(decisions)],
+    deletions: toDelete('graceful', unwanted),
   }
+}
+
+/** How running proxies get their weights. */
+function annotations({ routing }: Decisions): PlannedWrite[] {
+  if (!routing.weights) return []
+  const targets = routing.active.flatMap(({ rendered }) => rendered.annotate)
+  return targets.map((target) => ({ how: 'annotate', ...target }))
 }
 
 /** Objects of the versions, in the order in which they need each other. */

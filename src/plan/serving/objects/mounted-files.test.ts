@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToDelete, objectsToWrite } from '../../../../test/builders/plans.ts'
 import { ServingCluster } from '../../../../test/sim/serving-cluster.ts'
 import { calm } from '../../../../test/sim/serving-history.ts'
 import type { ConfigMap, Deployment } from '../../../kube/resources.ts'
@@ -27,18 +28,18 @@ test('files under the name of an earlier release stay until no pod mounts them',
   const plan = (configMaps: ConfigMap[], one: Deployment) =>
     planServing({ ...cluster.observed, configMaps, deployments: [one] })
   const first = plan([old], mounting)
-  const order = first.apply.map(({ kind }) => kind)
+  const order = objectsToWrite(first).map(({ kind }) => kind)
   assert.ok(order.indexOf('ConfigMap') < order.indexOf('Deployment'), 'files before the pods that mount them')
-  assert.deepEqual(first.prune, [])
+  assert.deepEqual(objectsToDelete(first), [])
   const rolling = { ...deployment, status: { ...deployment.status, replicas: 2, updatedReplicas: 1 } }
-  assert.deepEqual(plan([old, files], rolling).prune, [], 'while old pods are there')
-  assert.deepEqual(plan([old, files], deployment).prune, [old])
+  assert.deepEqual(objectsToDelete(plan([old, files], rolling)), [], 'while old pods are there')
+  assert.deepEqual(objectsToDelete(plan([old, files], deployment)), [old])
 })
 
 test('files that are not validated never reach pods that run', () => {
   const { cluster, files } = settled()
   cluster.edit({ modelName: 'other', validation: { script: 'validate.py', timeoutSeconds: 60 } })
-  const { prune } = cluster.pass()
+  const plan = cluster.pass()
   assert.deepEqual(cluster.objects.get(`ConfigMap/${files.metadata.name}`), files)
-  assert.deepEqual(prune, [])
+  assert.deepEqual(plan.deletions, [])
 })

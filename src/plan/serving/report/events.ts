@@ -1,5 +1,5 @@
 /** Events: one for each step of a model, when it is recorded in the status. */
-import type { EventNote } from '../../../kube/plan.ts'
+import type { EventNote } from '../../../decision/plan.ts'
 import { isTrue } from '../../../api/conditions.ts'
 import type { ModelView } from '../observe/view.ts'
 import { isPodReady } from '../../pod-ready.ts'

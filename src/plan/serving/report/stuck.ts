@@ -16,7 +16,7 @@ import { conditionTypes, hasEndpoints, MAX_SENTENCE, othersConditions } from './
 export function planServingRejection(observed: ServingObserved, trouble: Trouble): ServingPlan {
   const known = getCondition(observed.model.status?.conditions, STUCK)
   const { rejection, events } = recordRejection(known, trouble)
-  return { apply: [], prune: [], status: stuckStatus(observed, rejection), events }
+  return { writes: [], deletions: [], status: stuckStatus(observed, rejection), events }
 }
 
 /** The condition that has the cause. */

@@ -1,6 +1,7 @@
 /** What keeps a version from being ready is reported, at once and once. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToWrite } from '../../../../test/builders/plans.ts'
 import { ServingCluster } from '../../../../test/sim/serving-cluster.ts'
 import { calm } from '../../../../test/sim/serving-history.ts'
 import { fetchFailureText } from '../../../api/fetch-failure.ts'
@@ -120,7 +121,7 @@ test('without a spare GPU new pods replace old ones, and the status reports it',
   }))
   const { endpoints } = settled().observed
   const plan = planServing({ ...observed, endpoints, deployments: rolling })
-  const deployment = plan.apply.find(({ kind }) => kind === 'Deployment') as Deployment
+  const deployment = objectsToWrite(plan).find(({ kind }) => kind === 'Deployment') as Deployment
   assert.deepEqual(deployment.spec?.strategy?.rollingUpdate, { maxSurge: 0, maxUnavailable: 1 })
   assert.match(plan.status?.message ?? '', /no spare GPU/)
 })

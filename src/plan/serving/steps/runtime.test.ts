@@ -20,7 +20,7 @@ test('a runtime that nobody has is named, and what runs stays as it is', () => {
   const cluster = settled()
   cluster.edit({ runtime: 'mine' })
   const plan = cluster.pass()
-  assert.deepEqual([plan.apply, plan.prune], [[], []])
+  assert.deepEqual([plan.writes, plan.deletions], [[], []])
   assert.equal(plan.status?.phase, 'Degraded')
   assert.match(plan.status?.message ?? '', /no ModelServer mine .*triton/)
   assert.equal(getCondition(cluster.model.status?.conditions, 'Ready')?.status, 'True', 'it still answers')

@@ -14,7 +14,7 @@ export function reportMissingRuntime(observed: ServingObserved): ServingPlan {
   const status = stuckStatus(observed, trouble)
   const isNew = observed.model.status?.message !== status.message
   const event = { type: 'Warning', reason: trouble.reason, action: 'Serve', note: trouble.message } as const
-  return { apply: [], prune: [], status, events: isNew ? [event] : [] }
+  return { writes: [], deletions: [], status, events: isNew ? [event] : [] }
 }
 
 function missing({ model }: ServingObserved): string {

@@ -6,7 +6,7 @@ import { planServing } from '../plan.ts'
 import { waitForPredecessor } from './succession.ts'
 
 const leftover: KubeObject = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'iris-service' } }
-const LOOK_AGAIN = { apply: [], prune: [], events: [], requeueAfterMs: 1000 }
+const LOOK_AGAIN = { writes: [], deletions: [], events: [], requeueAfterMs: 1000 }
 
 function observed(age: number | undefined, leftovers: readonly KubeObject[]) {
   const seen = observedOf({ versions: { v1: { weight: 100 } } })

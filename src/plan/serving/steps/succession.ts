@@ -13,5 +13,5 @@ const LOOK_MS = 1_000
 export function waitForPredecessor({ model, leftovers, now }: ServingObserved): ServingPlan | undefined {
   const age = now - (millis(model.metadata.creationTimestamp) ?? -Infinity)
   if (age >= SUCCESSION_MS || leftovers.length === 0) return undefined
-  return { apply: [], prune: [], events: [], requeueAfterMs: LOOK_MS }
+  return { writes: [], deletions: [], events: [], requeueAfterMs: LOOK_MS }
 }

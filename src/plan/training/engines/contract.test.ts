@@ -1,11 +1,14 @@
 /** The contract that every engine keeps, on a simulated cluster, and what is particular to engine job. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { objectsToWrite } from '../../../../test/builders/plans.ts'
 import { JOB_UID, TrainingCluster } from '../../../../test/sim/training-cluster.ts'
+import { toWrite } from '../../../decision/plan.ts'
 import type { Job } from '../../../kube/resources.ts'
 import { replicasOf } from '../frameworks/roles.ts'
 import { ATTEMPT_LABEL, JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
 import { isActive } from '../observe/member.ts'
+import { type Changes, NO_CHANGES } from './contract.ts'
 import { engines } from './registry.ts'
 
 const ATTEMPT = { number: 3, worldSize: 3 }
@@ -15,14 +18,14 @@ for (const name of names) {
   const engine = engines[name]
   const fresh = (): TrainingCluster =>
     new TrainingCluster({ engine: name, numWorkers: ATTEMPT.worldSize, checkpoint: { enabled: false } })
-  const write = (cluster: TrainingCluster, change: { apply?: readonly object[]; prune?: readonly object[] }): void => {
-    cluster.commit({ apply: [], prune: [], events: [], ...change } as never)
+  const write = (cluster: TrainingCluster, changes: Partial<Changes>): void => {
+    cluster.commit({ ...NO_CHANGES, events: [], ...changes })
     cluster.controlJob()
   }
   const created = (): TrainingCluster => {
     const cluster = fresh()
     const { observed } = cluster
-    write(cluster, { apply: engine.create(observed, ATTEMPT, replicasOf(cluster.job, ATTEMPT)) })
+    write(cluster, { writes: toWrite('apply', engine.create(observed, ATTEMPT, replicasOf(cluster.job, ATTEMPT))) })
     return cluster
   }
 
@@ -80,7 +83,7 @@ for (const name of names) {
         write(cluster, engine.remove(cluster.observed, engine.members(cluster.observed)))
       cluster.letGo()
       assert.equal(engine.hasOtherAttempts(cluster.observed, 4), false)
-      assert.deepEqual(engine.remove(cluster.observed, engine.members(cluster.observed)), { apply: [], prune: [] })
+      assert.deepEqual(engine.remove(cluster.observed, engine.members(cluster.observed)), NO_CHANGES)
     })
 
     test('stop ends running pods and keeps ended ones', () => {
@@ -99,7 +102,7 @@ for (const name of names) {
       )
       assert.deepEqual(
         engine.stop(cluster.observed, engine.members(cluster.observed).filter(isActive)),
-        { apply: [], prune: [] },
+        NO_CHANGES,
         'then there is nothing more to write',
       )
     })
@@ -110,8 +113,8 @@ describe('engine job alone', () => {
   const { job } = engines
   const started = (): TrainingCluster => {
     const cluster = new TrainingCluster({ engine: 'job', numWorkers: 3 })
-    const apply = job.create(cluster.observed, ATTEMPT, replicasOf(cluster.job, ATTEMPT))
-    cluster.commit({ apply, prune: [], events: [] })
+    const writes = toWrite('apply', job.create(cluster.observed, ATTEMPT, replicasOf(cluster.job, ATTEMPT)))
+    cluster.commit({ writes, deletions: [], events: [] })
     return cluster
   }
 
@@ -130,11 +133,12 @@ describe('engine job alone', () => {
     const cluster = started()
     cluster.controlJob()
     cluster.runAll()
-    const change = job.remove(cluster.observed, job.members(cluster.observed))
-    assert.deepEqual(change.prune, [])
-    assert.equal((change.apply[0] as Job).spec?.suspend, true)
+    const changes = job.remove(cluster.observed, job.members(cluster.observed))
+    assert.deepEqual(changes.deletions, [])
+    const [suspended] = objectsToWrite(changes)
+    assert.equal((suspended as Job).spec?.suspend, true)
     assert.deepEqual(
-      (change.apply[0] as Job).spec?.template,
+      (suspended as Job).spec?.template,
       cluster.workload?.spec?.template,
       'unchanged, because it is immutable',
     )

@@ -3,15 +3,14 @@
  * removes them. The steps decide when, for all engines alike. contract.test.ts runs one suite for all engines.
  */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
+import type { Plan } from '../../../decision/plan.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import type { Attempt, Replica } from '../observe/attempt.ts'
 import type { Member } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 
-export interface Writes {
-  readonly apply: readonly KubeObject[]
-  readonly prune: readonly KubeObject[]
-}
+/** Changes to the objects of an engine. */
+export type Changes = Pick<Plan, 'writes' | 'deletions'>
 
 export interface Engine {
   /** Host name of a pod of the gang, below the name of the job's Service. */
@@ -26,10 +25,10 @@ export interface Engine {
   readonly template: (observed: TrainingObserved, attempt: Attempt, role: string) => string
   /** Objects that create these replicas. Existing objects are not changed. */
   readonly create: (observed: TrainingObserved, attempt: Attempt, replicas: readonly Replica[]) => readonly KubeObject[]
-  /** Writes that remove these members. May need several passes. */
-  readonly remove: (observed: TrainingObserved, members: readonly Member[]) => Writes
-  /** Writes that end these active members. Pods that have ended stay. */
-  readonly stop: (observed: TrainingObserved, active: readonly Member[]) => Writes
+  /** Changes that remove these members. May need several passes. */
+  readonly remove: (observed: TrainingObserved, members: readonly Member[]) => Changes
+  /** Changes that end these active members. Pods that have ended stay. */
+  readonly stop: (observed: TrainingObserved, active: readonly Member[]) => Changes
 }
 
-export const NO_WRITES: Writes = { apply: [], prune: [] }
+export const NO_CHANGES: Changes = { writes: [], deletions: [] }

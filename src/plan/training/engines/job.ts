@@ -3,6 +3,7 @@
  * deleted only when all its pods have ended, so nothing of an attempt is left when its Job is gone.
  */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
+import { toDelete, toWrite } from '../../../decision/plan.ts'
 import type { Job, Pod } from '../../../kube/resources.ts'
 import { field } from '../../pod/variable.ts'
 import type { PodIdentity } from '../frameworks/pod-identity.ts'
@@ -19,7 +20,7 @@ import { podTemplate, templateFingerprint } from '../objects/pod-template.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { isActive, type Member, memberOf, type MemberPhase } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
-import { type Engine, NO_WRITES, type Writes } from './contract.ts'
+import { type Changes, type Engine, NO_CHANGES } from './contract.ts'
 
 const INDEX = 'batch.kubernetes.io/job-completion-index'
 
@@ -35,8 +36,8 @@ export const job: Engine = {
   template: (observed, attempt) => templateFingerprint(identityOf(observed, attempt), observed.config),
   create: (observed, attempt, replicas) =>
     observed.workload || replicas.length === 0 ? [] : [workload(observed, attempt)],
-  remove: (observed, members) => (members.length === 0 && !observed.workload ? NO_WRITES : removeJob(observed)),
-  stop: (observed, active) => (active.length > 0 ? suspendJob(observed) : NO_WRITES),
+  remove: (observed, members) => (members.length === 0 && !observed.workload ? NO_CHANGES : removeJob(observed)),
+  stop: (observed, active) => (active.length > 0 ? suspendJob(observed) : NO_CHANGES),
 }
 
 /** Set by the Job controller: the name of the Job and the index of the pod. */
@@ -84,24 +85,25 @@ function indexesIn(text: string): Set<number> {
 }
 
 /** Ends all running pods, then deletes the Job and with it the pods that have ended. */
-function removeJob(observed: TrainingObserved): Writes {
+function removeJob(observed: TrainingObserved): Changes {
   if (podMembers(observed).some(isActive)) return suspendJob(observed)
-  return { apply: [], prune: observed.workload ? [observed.workload] : [] }
+  return { writes: [], deletions: toDelete('graceful', observed.workload ? [observed.workload] : []) }
 }
 
 /** A suspended Job deletes its running pods and keeps those that have ended. A finished Job does so by itself. */
-function suspendJob({ workload: current }: TrainingObserved): Writes {
-  if (!current?.spec || current.metadata.deletionTimestamp !== undefined) return NO_WRITES
+function suspendJob({ workload: current }: TrainingObserved): Changes {
+  if (!current?.spec || current.metadata.deletionTimestamp !== undefined) return NO_CHANGES
   if (current.spec.suspend || hasCondition(current, 'Complete', 'Failed', 'FailureTarget', 'SuccessCriteriaMet'))
-    return NO_WRITES
+    return NO_CHANGES
   const { apiVersion, kind, metadata, spec } = current
   const { name, labels } = metadata
-  return {
-    apply: [
-      { apiVersion, kind, metadata: { name, ...(labels && { labels }) }, spec: { ...spec, suspend: true } } as Job,
-    ],
-    prune: [],
+  const suspended = {
+    apiVersion,
+    kind,
+    metadata: { name, ...(labels && { labels }) },
+    spec: { ...spec, suspend: true },
   }
+  return { writes: toWrite('apply', [suspended]), deletions: [] }
 }
 
 const attemptOf = ({ metadata }: Job): number => Number(metadata.labels?.[ATTEMPT_LABEL] ?? 0)

@@ -1,13 +1,14 @@
 /** One pod per replica, created by the operator. Pod names are deterministic, so no replica is created twice. */
+import { toDelete } from '../../../decision/plan.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { variable } from '../../pod/variable.ts'
 import type { PodIdentity } from '../frameworks/pod-identity.ts'
 import { INDEX_LABEL, podName, ROLE_LABEL, TEMPLATE_ANNOTATION, WORKER, WORKER_LABEL } from '../names.ts'
 import { podTemplate, templateFingerprint } from '../objects/pod-template.ts'
 import type { Attempt, Replica } from '../observe/attempt.ts'
-import { type Member, memberOf } from '../observe/member.ts'
+import { type Member, memberOf, podsOf } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
-import type { Engine } from './contract.ts'
+import type { Changes, Engine } from './contract.ts'
 
 export const pods: Engine = {
   hostname: podName,
@@ -17,8 +18,8 @@ export const pods: Engine = {
   template: (observed, attempt, role) =>
     templateFingerprint(identityOf(observed, attempt, { role, index: 0 }), observed.config),
   create,
-  remove: (_observed, gang) => ({ apply: [], prune: podsOf(gang) }),
-  stop: (_observed, active) => ({ apply: [], prune: podsOf(active) }),
+  remove: (_observed, gang) => deletionOf(gang),
+  stop: (_observed, active) => deletionOf(active),
 }
 
 function members({ pods: existing }: TrainingObserved): readonly Member[] {
@@ -29,7 +30,9 @@ function replicaOf({ metadata: { labels = {} } }: Pod): Replica {
   return { role: labels[ROLE_LABEL] ?? WORKER, index: Number(labels[INDEX_LABEL] ?? 0) }
 }
 
-const podsOf = (gang: readonly Member[]): Pod[] => gang.flatMap(({ pod }) => pod ?? [])
+function deletionOf(gang: readonly Member[]): Changes {
+  return { writes: [], deletions: toDelete('graceful', podsOf(gang)) }
+}
 
 function create(observed: TrainingObserved, attempt: Attempt, replicas: readonly Replica[]): Pod[] {
   const roles = [...new Set(replicas.map(({ role }) => role))]

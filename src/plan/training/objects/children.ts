@@ -1,5 +1,5 @@
 /** The objects of a job beside its pods. */
-import type { Plan } from '../../../kube/plan.ts'
+import { toWrite, type PlannedWrite } from '../../../decision/plan.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { checkpointClaims } from './claims.ts'
@@ -7,14 +7,14 @@ import { configMaps } from './config-map.ts'
 import { generatedSecrets } from './generated-secrets.ts'
 import { headlessService } from './service.ts'
 
-type Children = Pick<Plan, 'apply' | 'keep'>
-
-export function childrenOf({ job, config }: TrainingObserved, attempt: Attempt): Children {
-  return { keep: checkpointClaims(job, config), apply: [headlessService(job), ...configMaps(job, attempt)] }
+export function childrenOf({ job, config }: TrainingObserved, attempt: Attempt): PlannedWrite[] {
+  return [
+    ...toWrite('createUnowned', checkpointClaims(job, config)),
+    ...toWrite('apply', [headlessService(job), ...configMaps(job, attempt)]),
+  ]
 }
 
-/** Created just before the pods that mount them. Existing ones are not changed. */
-export function secretsOf({ job, secretData }: TrainingObserved): Pick<Plan, 'create'> {
-  const secrets = generatedSecrets(job, secretData)
-  return secrets.length > 0 ? { create: secrets } : {}
+/** Created in the plan that creates the pods that mount them. Existing ones are not changed. */
+export function secretsOf({ job, secretData }: TrainingObserved): PlannedWrite[] {
+  return toWrite('createUnread', generatedSecrets(job, secretData))
 }

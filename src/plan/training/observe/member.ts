@@ -30,6 +30,8 @@ function phaseOf({ status }: Pod): MemberPhase {
   return phase === 'Pending' || phase === 'Succeeded' || phase === 'Failed' ? phase : 'Running'
 }
 
+export const podsOf = (members: readonly Member[]): Pod[] => members.flatMap(({ pod }) => pod ?? [])
+
 export const isTerminating = ({ pod }: Member): boolean => pod?.metadata.deletionTimestamp !== undefined
 
 export const isActive = ({ phase }: Member): boolean => phase === 'Pending' || phase === 'Running'

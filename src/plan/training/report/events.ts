@@ -1,6 +1,6 @@
 /** Events: one for each transition of a gang, never one per pod. Each says what happened, why, and what comes next. */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
-import type { EventNote } from '../../../kube/plan.ts'
+import type { EventNote } from '../../../decision/plan.ts'
 import { DELETED } from '../observe/disruption.ts'
 import type { Failure } from '../observe/failure.ts'
 import { allOf, nameOf, portion, quantify } from './wording.ts'

@@ -1,6 +1,7 @@
 /** The deletion of a job. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToDelete } from '../../../../test/builders/plans.ts'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import { started } from '../../../../test/sim/training-moves.ts'
 import { planDeletion } from './deletion.ts'
@@ -8,12 +9,12 @@ import { planDeletion } from './deletion.ts'
 test('waits for all pods, and keeps the checkpoints', () => {
   const cluster = started({ numWorkers: 2 })
   const first = planDeletion(cluster.observed)
-  assert.deepEqual([first.prune.length, first.done, first.discard], [2, false, undefined])
+  assert.deepEqual([objectsToDelete(first).length, first.done, objectsToDelete(first, 'unowned')], [2, false, []])
   cluster.commit(first as never)
   assert.equal(planDeletion(cluster.observed).done, false)
   cluster.letGo()
   const last = planDeletion(cluster.observed)
-  assert.deepEqual([last.prune.length, last.done, last.discard], [0, true, undefined])
+  assert.deepEqual([last.deletions, last.done], [[], true])
 })
 
 test('deletes the checkpoints if the spec says so and they were created for this job', () => {
@@ -23,13 +24,13 @@ test('deletes the checkpoints if the spec says so and they were created for this
   cluster.letGo()
   const plan = planDeletion(cluster.observed)
   assert.deepEqual(
-    plan.discard?.map(({ metadata }) => metadata.name),
+    objectsToDelete(plan, 'unowned').map(({ metadata }) => metadata.name),
     ['bert-checkpoints'],
   )
   assert.equal(plan.done, false)
   const { job } = cluster
   const namesake = { ...job, metadata: { ...job.metadata, uid: 'another' } }
-  assert.deepEqual(planDeletion({ ...cluster.observed, job: namesake, pods: [] }).discard, undefined)
+  assert.deepEqual(objectsToDelete(planDeletion({ ...cluster.observed, job: namesake, pods: [] }), 'unowned'), [])
 })
 
 test('deletes what else the job owns when no pod is left, and nothing of another namespace', () => {
@@ -41,7 +42,9 @@ test('deletes what else the job owns when no pod is left, and nothing of another
   })
   const owned = [object('Service', 'team-a'), object('ConfigMap', 'team-a'), object('ConfigMap', 'team-b')]
   const deleted = (): string[] =>
-    planDeletion({ ...cluster.observed, owned }).prune.map(({ kind, metadata }) => `${kind} ${metadata.namespace}`)
+    objectsToDelete(planDeletion({ ...cluster.observed, owned })).map(
+      ({ kind, metadata }) => `${kind} ${metadata.namespace}`,
+    )
   assert.deepEqual(deleted(), ['Pod team-a'])
   cluster.commit(planDeletion({ ...cluster.observed, owned }) as never)
   cluster.letGo()

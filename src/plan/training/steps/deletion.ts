@@ -1,29 +1,33 @@
 /** The deletion of a job: its pods first, then what else it owns. Checkpoints stay unless the spec says otherwise. */
 import type { KubeObject } from '../../../kube/object.ts'
-import type { Plan } from '../../../kube/plan.ts'
+import { type Plan, toDelete } from '../../../decision/plan.ts'
 import { discardedClaims } from '../objects/claims.ts'
 import { forceDeletions } from '../observe/dead-nodes.ts'
+import { podsOf } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { snapshotOf } from '../observe/snapshot.ts'
 
 export interface DeletionPlan extends Plan {
-  /** Once this plan is carried out, nothing of the job is left but what is meant to stay. */
+  /** After this plan nothing of the job is left, except data that outlives it. */
   readonly done: boolean
 }
 
 export function planDeletion(observed: TrainingObserved): DeletionPlan {
   const { engine, all } = snapshotOf(observed)
   const { force, ...later } = forceDeletions(observed, all)
-  const { apply, prune } = engine.remove(observed, all)
+  const { writes, deletions } = engine.remove(observed, all)
   const isEmpty = !engine.hasPods(observed)
   const claims = isEmpty ? discardedClaims(observed.job, observed.claims) : []
-  const discard = claims.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const done = isEmpty && discard.length === 0
+  const unowned = claims.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  const done = isEmpty && unowned.length === 0
   return {
-    apply,
-    prune: done ? [...prune, ...ownedObjects(observed)] : prune,
-    ...(force.length > 0 && { force: force.flatMap(({ pod }) => pod ?? []) }),
-    ...(discard.length > 0 && { discard }),
+    writes,
+    deletions: [
+      ...deletions,
+      ...toDelete('graceful', done ? ownedObjects(observed) : []),
+      ...toDelete('force', podsOf(force)),
+      ...toDelete('unowned', unowned),
+    ],
     events: [],
     ...later,
     done,

@@ -1,6 +1,7 @@
 /** The status of a finished job: its counts, and where the log is. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { objectsToDelete } from '../../../../test/builders/plans.ts'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { planTraining } from '../lifecycle.ts'
@@ -46,9 +47,9 @@ describe('final counts', () => {
     const stale = [...cluster.pods]
     cluster.exit(podOf(cluster, 1), { exitCode: 1 })
     cluster.pass()
-    const { prune } = planTraining({ ...cluster.observed, pods: stale })
+    const plan = planTraining({ ...cluster.observed, pods: stale })
     assert.deepEqual(
-      prune.map(({ metadata }) => metadata.name),
+      objectsToDelete(plan).map(({ metadata }) => metadata.name),
       [podOf(cluster, 0), podOf(cluster, 2)].map(({ metadata }) => metadata.name),
     )
   })

@@ -1,6 +1,7 @@
 /** The end of a job: completed, or failed. The end is final; only clean-up and the deletion after the TTL follow. */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
-import { NO_WRITES, type Writes } from '../engines/contract.ts'
+import { toDelete } from '../../../decision/plan.ts'
+import { type Changes, NO_CHANGES } from '../engines/contract.ts'
 import { decidingRole } from '../frameworks/roles.ts'
 import { WORKER } from '../names.ts'
 import { isActive, type Member } from '../observe/member.ts'
@@ -28,15 +29,18 @@ export const stayFinished: Step = (snapshot) => {
     ...(job.metadata.generation !== undefined && { observedGeneration: job.metadata.generation }),
   }
   const left = untilExpired(job, observed.now)
+  const isExpired = left !== undefined && left <= 0
+  const { writes, deletions } = cleanUp(snapshot)
   return makePlanWithStatus(snapshot, status, {
-    ...cleanUp(snapshot),
-    ...(left !== undefined && left <= 0 ? { expired: true } : { requeueAfterMs: left }),
+    writes,
+    deletions: isExpired ? [...deletions, ...toDelete('owner', [job])] : deletions,
+    ...(!isExpired && { requeueAfterMs: left }),
   })
 }
 
-function cleanUp({ job, engine, observed, all }: Snapshot): Writes {
+function cleanUp({ job, engine, observed, all }: Snapshot): Changes {
   const { cleanPodPolicy } = job.spec
-  if (cleanPodPolicy === 'None') return NO_WRITES
+  if (cleanPodPolicy === 'None') return NO_CHANGES
   return cleanPodPolicy === 'All' ? engine.remove(observed, all) : engine.stop(observed, all.filter(isStillActive(job)))
 }
 

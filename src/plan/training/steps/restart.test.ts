@@ -1,6 +1,7 @@
 /** Failures: what is recorded, what is restarted, and after how long. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToDelete } from '../../../../test/builders/plans.ts'
 import { attemptsOf, MINUTE, namesOf, podOf, restarted, started } from '../../../../test/sim/training-moves.ts'
 import { getCondition } from '../../../api/conditions.ts'
 import { planTraining } from '../lifecycle.ts'
@@ -13,7 +14,7 @@ test('records a failure and its details before anything is deleted', () => {
     ...cluster.observed,
     logTails: new Map([[podOf(cluster, 'bert-workers-1').metadata.uid ?? '', 'CUDA out of memory']]),
   })
-  assert.deepEqual([decision.apply, decision.prune], [[], []])
+  assert.deepEqual([decision.writes, decision.deletions], [[], []])
   cluster.commit(decision)
   const { status } = cluster.job
   assert.equal(status?.state, 'Restarting')
@@ -171,10 +172,10 @@ test('a pod that is stuck on a dead node is deleted by force', () => {
   cluster.settle()
   const wait = planTraining(cluster.observed).requeueAfterMs
   assert.equal(wait, cluster.config.deadNodeMs)
-  assert.equal(planTraining(cluster.observed).force, undefined)
+  assert.deepEqual(objectsToDelete(planTraining(cluster.observed), 'force'), [])
   cluster.now += wait
   assert.deepEqual(
-    planTraining(cluster.observed).force?.map(({ metadata }) => metadata.name),
+    objectsToDelete(planTraining(cluster.observed), 'force').map(({ metadata }) => metadata.name),
     ['bert-workers-1'],
   )
 })

@@ -1,7 +1,7 @@
 /** Running the gang: delete the last attempt, wait for the backoff, create the missing pods, and report their state. */
 import { getCondition } from '../../../api/conditions.ts'
 import type { TrainingJobState } from '../../../api/training-status.ts'
-import type { EventNote } from '../../../kube/plan.ts'
+import { type EventNote, toWrite } from '../../../decision/plan.ts'
 import { earliest } from '../../requeue.ts'
 import { millis } from '../../time.ts'
 import { startsAfterWorkers } from '../frameworks/roles.ts'
@@ -32,10 +32,10 @@ export const backOff: Step = (snapshot) => {
   const left = (millis(job.status?.restartTime) ?? 0) - observed.now
   const failed = failedMembers(snapshot)
   if (left <= 0 && failed.length === 0) return undefined
-  const writes = failed.length > 0 ? engine.remove(observed, failed) : {}
+  const removal = failed.length > 0 ? engine.remove(observed, failed) : {}
   const requeueAfterMs = earliest(left > 0 ? left : undefined, timeLeft(snapshot))
   const others = gang.filter((member) => !failed.includes(member))
-  return makePlan(snapshot, { ...recordedUpdate(snapshot), members: others }, { ...writes, requeueAfterMs })
+  return makePlan(snapshot, { ...recordedUpdate(snapshot), members: others }, { ...removal, requeueAfterMs })
 }
 
 /** Members whose failure is recorded and whose pods still exist. */
@@ -55,11 +55,9 @@ export const run = (snapshot: Snapshot): TrainingPlan => {
   const waiting = waitingFor(observed, members)
   const state = isReady ? 'Running' : stateWhileWaiting(waiting, snapshot.job.status?.state)
   const { reason, message } = isReady ? startedSummary(replicas.length) : waiting
-  const children = childrenOf(observed, attempt)
+  const secrets = created.length > 0 ? secretsOf(observed) : []
   const actions: Actions = {
-    ...(created.length > 0 && secretsOf(observed)),
-    ...children,
-    apply: [...children.apply, ...objects],
+    writes: [...secrets, ...childrenOf(observed, attempt), ...toWrite('apply', objects)],
     requeueAfterMs: timeLeft(snapshot),
     events: eventsOf(snapshot, { state, waiting, isReady, created: created.length }),
   }

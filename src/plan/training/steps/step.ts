@@ -1,17 +1,17 @@
 /** A step of the lifecycle: returns a plan, or undefined if it does not apply. */
-import type { EventNote, Plan } from '../../../kube/plan.ts'
+import { type EventNote, type Plan, toDelete } from '../../../decision/plan.ts'
 import { earliest } from '../../requeue.ts'
-import type { Writes } from '../engines/contract.ts'
+import type { Changes } from '../engines/contract.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { forceDeletions } from '../observe/dead-nodes.ts'
-import type { Member } from '../observe/member.ts'
+import { type Member, podsOf } from '../observe/member.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { type PlannedStatus, statusOf, type StatusUpdate } from '../report/status.ts'
 
 export type TrainingPlan = Plan<PlannedStatus>
 export type Step = (snapshot: Snapshot) => TrainingPlan | undefined
 
-export interface Actions extends Partial<Writes>, Pick<TrainingPlan, 'keep' | 'create' | 'expired'> {
+export interface Actions extends Partial<Changes> {
   readonly events?: readonly EventNote[]
   readonly requeueAfterMs?: number | undefined
 }
@@ -22,14 +22,12 @@ export function makePlan(snapshot: Snapshot, update: StatusUpdate, actions: Acti
 
 /** In every state, pods that are stuck on a dead node are deleted by force. */
 export function makePlanWithStatus(snapshot: Snapshot, status: PlannedStatus, actions: Actions): TrainingPlan {
-  const { apply = [], prune = [], events = [], requeueAfterMs, ...others } = actions
+  const { writes = [], deletions = [], events = [], requeueAfterMs } = actions
   const { force, ...later } = forceDeletions(snapshot.observed, snapshot.all)
   const again = earliest(requeueAfterMs, later.requeueAfterMs)
   return {
-    ...others,
-    apply,
-    prune,
-    ...(force.length > 0 && { force: force.flatMap(({ pod }) => pod ?? []) }),
+    writes,
+    deletions: [...deletions, ...toDelete('force', podsOf(force))],
     status,
     events,
     ...(again !== undefined && { requeueAfterMs: again }),

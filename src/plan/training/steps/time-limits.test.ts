@@ -1,6 +1,7 @@
 /** activeDeadlineSeconds, ttlSecondsAfterFinished and cleanPodPolicy. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { objectsToDelete } from '../../../../test/builders/plans.ts'
 import { MINUTE, namesOf, podOf, started } from '../../../../test/sim/training-moves.ts'
 import { getCondition } from '../../../api/conditions.ts'
 import { planTraining } from '../lifecycle.ts'
@@ -39,7 +40,7 @@ test('a finished job expires after its TTL', () => {
   assert.equal(planTraining(cluster.observed).requeueAfterMs, MINUTE)
   assert.ok(!cluster.expired)
   cluster.now += MINUTE
-  assert.ok(planTraining(cluster.observed).expired)
+  assert.deepEqual(objectsToDelete(planTraining(cluster.observed), 'owner'), [cluster.job])
 })
 
 for (const [cleanPodPolicy, left] of [

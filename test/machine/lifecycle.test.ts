@@ -1,3 +1,4 @@
+/** A cluster leaves nothing on the machine. Compares the whole machine, so nothing else may start or stop containers meanwhile. */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
