@@ -56,7 +56,7 @@ test-controlplane: setup ## Run the tests with a real API server
 
 .PHONY: test-node
 test-node: setup ## Run the tests with a real kubelet (root, Linux)
-	$(NODE) scripts/test.ts node
+	$(NODE) scripts/test.ts machine node
 
 .PHONY: test-faults
 test-faults: setup ## Run or continue the fault campaign and print its report (long; FAULTS_FLAGS='--help')
