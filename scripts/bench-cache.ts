@@ -1,6 +1,6 @@
 /**
  * Measures the memory of 10,000 cached pods: as the server sends them, without managedFields (the default of caches), and trimmed to
- * the fields that a controller reads. Each pod is parsed from its own JSON, as in a watch. Usage: scripts/bench-cache.ts [COUNT]
+ * the fields that a controller reads. Each pod is parsed from its own JSON, as in a watch.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -9,11 +9,18 @@ import { Pod } from '../src/kube/resources.ts'
 import type { WatchUpdate } from '../src/kube/watch.ts'
 import { Cache, createLogger } from '../src/runtime/index.ts'
 import { Store } from '../src/runtime/store.ts'
+import { benchmarkArguments } from './bench/arguments.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
-const count = Number(process.argv[2] ?? 10_000)
+const HELP = `Usage: scripts/bench-cache.ts [COUNT]
+
+Measures the memory of cached pods.
+
+  COUNT  pods (10000)`
+
+const [count] = benchmarkArguments(HELP, [10_000])
 const log = createLogger({ level: 'silent' })
 
 /** A running worker of a training job as a 1.36 API server returns it: about 6 kB of JSON. */

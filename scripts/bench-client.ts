@@ -2,8 +2,6 @@
  * Compares our client with `@kubernetes/client-node` on one API server: requests per second and CPU per request, with one and with
  * sixteen calls in parallel. The order is ours, theirs, theirs, ours, so that a drift in the machine's speed favours neither.
  * Starts a control plane of its own unless TEST_KUBECONFIG is set. Uses loopback only.
- *
- * Usage: node scripts/bench-client.ts
  */
 import assert from 'node:assert/strict'
 
@@ -13,6 +11,12 @@ import { createClient } from '../src/kube/client.ts'
 import { configFromKubeconfig } from '../src/kube/config.ts'
 import { ConfigMap } from '../src/kube/resources.ts'
 import { startControlPlane } from '../testenv/control-plane.ts'
+import { benchmarkArguments } from './bench/arguments.ts'
+
+const HELP = `Usage: scripts/bench-client.ts
+
+Compares the client with @kubernetes/client-node: requests per second and CPU per request. Uses the API server of
+TEST_KUBECONFIG, which must be on loopback, or starts one.`
 
 /** A run ends after this many requests or this time, whichever comes first. */
 const MAX_REQUESTS = 2_000
@@ -145,6 +149,7 @@ async function run(kubeconfig: string): Promise<void> {
   }
 }
 
+benchmarkArguments(HELP, [])
 const existing = process.env['TEST_KUBECONFIG']
 if (existing === undefined) {
   const plane = await startControlPlane()

@@ -1,15 +1,21 @@
 /**
  * Measures the cost of a model of two versions; see `bench/serving-measure.ts`. Runs on a control plane of its own, without scheduler
  * and controller manager, so that only the operator writes.
- *
- * Usage: scripts/bench-serving.ts [MODELS] [ROUNDS]      500 5 by default; the models are spread over the rounds
  */
 import { startControlPlane } from '../testenv/control-plane.ts'
+import { benchmarkArguments } from './bench/arguments.ts'
 import { median } from './bench/median.ts'
 import type { OperatorRound } from './bench/operator-round.ts'
 import { measureServing, type ServingMeasurement } from './bench/serving-measure.ts'
 
-const [models = 500, rounds = 5] = process.argv.slice(2).map(Number)
+const HELP = `Usage: scripts/bench-serving.ts [MODELS [ROUNDS]]
+
+Counts the writes of models of two versions, and compares their time with the same writes without an operator.
+
+  MODELS  models, spread over the rounds (500)
+  ROUNDS  rounds (5)`
+
+const [models, rounds] = benchmarkArguments(HELP, [500, 5])
 const sizes = { models: Math.ceil(models / rounds), rounds, restMs: 10_000 }
 
 function print({ rounds: done, raw, ratios, restart }: ServingMeasurement): void {

@@ -1,15 +1,22 @@
 /**
  * Measures the cost of a TrainingJob; see `bench/measure.ts`. Runs on a control plane of its own, without a scheduler, so that only the
  * operator writes to the pods.
- *
- * Usage: scripts/bench.ts [JOBS] [WORKERS] [ROUNDS]      1000 4 5 by default; the jobs are spread over the rounds
  */
 import { startControlPlane } from '../testenv/control-plane.ts'
+import { benchmarkArguments } from './bench/arguments.ts'
 import { median } from './bench/median.ts'
 import { measure, type Measurement, type Sizes } from './bench/measure.ts'
 import type { OperatorRound } from './bench/operator-round.ts'
 
-const [jobs = 1_000, workers = 4, rounds = 5] = process.argv.slice(2).map(Number)
+const HELP = `Usage: scripts/bench.ts [JOBS [WORKERS [ROUNDS]]]
+
+Counts the writes of training jobs, and compares their time with the same writes without an operator.
+
+  JOBS     training jobs, spread over the rounds (1000)
+  WORKERS  workers of each job (4)
+  ROUNDS   rounds (5)`
+
+const [jobs, workers, rounds] = benchmarkArguments(HELP, [1_000, 4, 5])
 const sizes: Sizes = { jobs: Math.ceil(jobs / rounds), workers, rounds, restMs: 10_000 }
 
 function print({ untilPods, rounds: done, raw, ratios, restart }: Measurement): void {
