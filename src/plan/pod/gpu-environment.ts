@@ -11,11 +11,15 @@ interface Variable {
   readonly value: string
 }
 
-const VISIBLE_DEVICES = 'NVIDIA_VISIBLE_DEVICES'
+const noDevices: Variable = { name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }
 
 export function gpuEnvironment({ requests, limits }: Resources): Variable[] {
-  return [requests, limits].some(requestsDevices) ? [] : [{ name: VISIBLE_DEVICES, value: 'void' }]
+  return [requests, limits].some(requestsDevices) ? [] : [noDevices]
 }
+
+/** Whether `gpuEnvironment` adds this variable: it follows from the resources, not from the environment of the spec. */
+export const isGpuEnvironment = ({ name, value }: Partial<Variable>): boolean =>
+  name === noDevices.name && value === noDevices.value
 
 /** Devices are extended resources, whose names have a domain: `nvidia.com/gpu`, `nvidia.com/mig-1g.5gb`. */
 function requestsDevices(amounts: Readonly<Record<string, string>>): boolean {

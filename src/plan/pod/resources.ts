@@ -9,9 +9,10 @@ export interface Resources {
   readonly limits: Amounts
 }
 
-/** What the administrator configures: defaults for CPU and memory, and the resource name of GPUs. */
 export interface ResourceConfig {
+  /** CPU and memory of a container whose spec sets neither. */
   readonly defaultResources: Resources
+  /** Resource name of GPUs. */
   readonly gpuResource: string
 }
 
@@ -24,6 +25,11 @@ export function resourcesOf(wanted: ComputeResources | undefined, gpus: number, 
     requests: { ...requestsFor(defaultResources.requests, limits), ...requests, ...gpu },
     limits: { ...limitsFor(defaultResources.limits, requests), ...limits, ...gpu },
   }
+}
+
+/** For specs that request GPUs by their resource name. */
+export function requestsGpus(wanted: ComputeResources | undefined, gpuResource: string): boolean {
+  return Number(wanted?.limits?.[gpuResource] ?? wanted?.requests?.[gpuResource] ?? 0) > 0
 }
 
 /** Kubernetes uses a limit as the request where there is none, so a default is only for resources without a limit. */

@@ -17,7 +17,7 @@ export interface SchedulingSpec {
   readonly affinity?: object
 }
 
-/** What the administrator adds for pods with GPUs. */
+/** What the administrator adds to the node selector and the tolerations of pods with GPUs. */
 export interface GpuScheduling {
   readonly gpuNodeSelector?: Readonly<Record<string, string>>
   readonly gpuTolerations: readonly Toleration[]

@@ -1,22 +1,10 @@
 /** What the administrator configures for all training jobs. */
-import type { Resources } from '../pod/resources.ts'
-import type { Toleration } from '../pod/scheduling.ts'
+import { defaultPodConfig, type PodConfig } from '../pod/config.ts'
 import { type FrameworkName, frameworks } from './frameworks/registry.ts'
 
-export interface TrainingConfig {
+export interface TrainingConfig extends PodConfig {
   /** Image of a job without one, by framework; `{model}` stands for the model. Omitted: the default of the framework. */
   readonly defaultImages: Readonly<Partial<Record<FrameworkName, string>>>
-  /** CPU and memory of a job that requests neither. */
-  readonly defaultResources: Resources
-  /** Resource name of GPUs. */
-  readonly gpuResource: string
-  /** Node selector and tolerations of workers with GPUs, beside those of the job. */
-  readonly gpuNodeSelector: Readonly<Record<string, string>>
-  readonly gpuTolerations: readonly Toleration[]
-  /** Size of /dev/shm. It counts against the memory limit of the worker. */
-  readonly sharedMemory: string
-  /** User and group of the workers; never root. */
-  readonly user: number
   readonly metricsPort: number
   /** Access mode of the claim for checkpoints. */
   readonly checkpointAccessMode: 'ReadWriteMany' | 'ReadWriteOnce'
@@ -30,13 +18,11 @@ export interface TrainingConfig {
 }
 
 export const defaultTrainingConfig: TrainingConfig = {
+  ...defaultPodConfig,
   defaultImages: Object.fromEntries(Object.entries(frameworks).map(([name, { defaultImage }]) => [name, defaultImage])),
   defaultResources: { requests: { cpu: '4', memory: '16Gi' }, limits: { cpu: '8', memory: '32Gi' } },
-  gpuResource: 'nvidia.com/gpu',
   gpuNodeSelector: { accelerator: 'nvidia-gpu' },
-  gpuTolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
   sharedMemory: '2Gi',
-  user: 1000,
   metricsPort: 8000,
   checkpointAccessMode: 'ReadWriteMany',
   backoffMs: 10_000,

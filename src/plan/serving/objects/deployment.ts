@@ -1,10 +1,11 @@
 /** The Deployment of a version. Its selector includes the version, so no two Deployments share pods. */
 import { Deployment } from '../../../kube/resources.ts'
 import { unschedulable } from '../../pod-trouble.ts'
+import { requestsGpus } from '../../pod/resources.ts'
 import { child } from './child.ts'
 import type { ServingConfig } from '../config.ts'
 import { serverLabels, VERSION_LABEL } from '../../model-names.ts'
-import { serverTemplate, usesGpu } from './pod-template.ts'
+import { serverTemplate } from './pod-template.ts'
 import type { ServedModel } from '../observe/served-model.ts'
 import { isRolling, type Version, type WantedVersion } from '../observe/version.ts'
 
@@ -40,7 +41,7 @@ const surge = (inPlace: boolean) => (inPlace ? { maxSurge: 0, maxUnavailable: 1 
  * rollout replaces pods one at a time, with one pod less until it is done.
  */
 export function rollsInPlace(version: Version, config: ServingConfig): boolean {
-  if (!version.wanted || !usesGpu(version.wanted, config) || !isRolling(version)) return false
+  if (!requestsGpus(version.wanted?.resources, config.gpuResource) || !isRolling(version)) return false
   const maxSurge = version.deployment?.spec?.strategy?.rollingUpdate?.maxSurge
   const lacking = `Insufficient ${config.gpuResource}`
   return maxSurge === 0 || version.pods.some((pod) => unschedulable(pod)?.includes(lacking))

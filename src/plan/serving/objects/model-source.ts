@@ -5,6 +5,8 @@
  */
 import type { Pod } from '../../../kube/resources.ts'
 import { fingerprint } from '../../fingerprint.ts'
+import { gpuEnvironment } from '../../pod/gpu-environment.ts'
+import { restrictedContainerSecurity } from '../../pod/security-context.ts'
 import type { ServingConfig } from '../config.ts'
 import { cacheClaimName } from '../../model-names.ts'
 import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
@@ -107,12 +109,9 @@ function fetchContainer({ storage }: ServedModel, config: ServingConfig): Contai
     name: FETCH_CONTAINER,
     image: config.agentImage,
     ...(storage?.secretName !== undefined && { envFrom: [{ secretRef: { name: storage.secretName } }] }),
+    env: gpuEnvironment(config.fetchResources),
     resources: config.fetchResources,
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ['ALL'] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: restrictedContainerSecurity({ readOnlyRootFilesystem: true }),
   }
 }
 

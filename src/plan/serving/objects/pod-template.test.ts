@@ -211,6 +211,27 @@ test('pods pass Pod Security restricted, with and without GPUs', () => {
   }
 })
 
+test('a container without GPUs sees none, whatever a Secret in envFrom sets', () => {
+  const visible = (limits: object, kind: typeof serverTemplate): Record<string, string | undefined> => {
+    const storage = { secretName: 'login' }
+    const validation = { script: 'v.py', timeoutSeconds: 5 }
+    const { pod } = template({ storage, validation, resources: { limits }, ...at('s3://b/m.pt') }, kind)
+    const containers = [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]
+    const values = containers.map(
+      ({ name, env }) => [name, env?.find((one) => one.name === 'NVIDIA_VISIBLE_DEVICES')?.value] as const,
+    )
+    return Object.fromEntries(values)
+  }
+  for (const [kind, name] of [
+    [serverTemplate, 'server'],
+    [validationTemplate, 'validate'],
+  ] as const) {
+    assert.deepEqual(visible({ cpu: 1 }, kind), { [name]: 'void', 'model-fetch': 'void' })
+    assert.deepEqual(visible({ 'nvidia.com/gpu': 1 }, kind), { [name]: undefined, 'model-fetch': 'void' })
+    assert.deepEqual(visible({ 'nvidia.com/mig-1g.5gb': 1 }, kind), { [name]: undefined, 'model-fetch': 'void' })
+  }
+})
+
 test('a variable of the version goes before one of the model, and that before one of the runtime', () => {
   const env = [
     { name: 'A', value: 'model' },

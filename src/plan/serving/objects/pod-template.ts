@@ -1,10 +1,12 @@
-/**
- * The pods of a version and of its validation. They pass Pod Security `restricted`: no root, no privilege escalation, no
- * capabilities. GPUs need none of these.
- */
+/** The pods of a version and of its validation. They pass Pod Security `restricted`. */
 import type { Pod } from '../../../kube/resources.ts'
 import { FILES_DIRECTORY } from '../../../api/modelserver.v1.ts'
-import { resourcesOf } from '../../pod/resources.ts'
+import { gpuEnvironment } from '../../pod/gpu-environment.ts'
+import { requestsGpus, type Resources, resourcesOf } from '../../pod/resources.ts'
+import { schedulingOf } from '../../pod/scheduling.ts'
+import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
+import { serviceAccountOf } from '../../pod/service-account.ts'
+import { sharedMemoryMount, sharedMemoryVolume } from '../../pod/shared-memory.ts'
 import type { ServingConfig } from '../config.ts'
 import { filesDigest, filesOf } from './config-map.ts'
 import { type Container, type ModelSource, modelSource, type Volume, type VolumeMount } from './model-source.ts'
@@ -62,12 +64,13 @@ export function validationTemplate(model: ServedModel, version: ServedVersion, c
 }
 
 function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec'] {
-  const { model, config, source } = subject
+  const { model, version, config, source } = subject
+  const usesGpus = requestsGpus(version.resources, config.gpuResource)
   return {
     enableServiceLinks: false,
-    ...identityOf(model),
-    securityContext: securityContext(config),
-    ...schedulingOf(subject),
+    ...serviceAccountOf(model),
+    securityContext: restrictedPodSecurity(config.user, { fsGroupChangePolicy: 'OnRootMismatch' }),
+    ...schedulingOf(model.scheduling ?? {}, usesGpus, config),
     ...(source.fetch.length > 0 && { initContainers: [...source.fetch] }),
     containers,
     volumes: volumesOf(subject),
@@ -102,18 +105,19 @@ function validation(subject: Subject): Container {
 
 function container(subject: Subject, name: string, image: string): Container {
   const { version, config } = subject
+  const resources = resourcesOf(version.resources, 0, config)
   return {
     name,
     image,
-    env: [...environmentOf(subject)],
-    resources: resourcesOf(version.resources, 0, config),
-    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    env: [...environmentOf(subject, resources)],
+    resources,
+    securityContext: restrictedContainerSecurity(),
     volumeMounts: mountsOf(subject),
   }
 }
 
 /** Ours first, since later ones may refer to them as `$(MODEL_NAME)`. Of two with the same name the later one wins. */
-function environmentOf({ model, version, source }: Subject): readonly Variable[] {
+function environmentOf({ model, version, source }: Subject, resources: Resources): readonly Variable[] {
   const own: readonly Variable[] = [
     { name: 'MODEL_NAME', value: model.modelName },
     { name: 'MODEL_PATH', value: source.path },
@@ -122,55 +126,18 @@ function environmentOf({ model, version, source }: Subject): readonly Variable[]
     ...(model.framework === undefined ? [] : [{ name: 'FRAMEWORK', value: model.framework }]),
     { name: 'PORT', value: String(model.server.port) },
   ]
-  const all = [...own, ...(model.server.env ?? []), ...version.env]
+  const all = [...own, ...(model.server.env ?? []), ...version.env, ...gpuEnvironment(resources)]
   const values = new Map(all.map(({ name, value }) => [name, value]))
   return [...values].map(([name, value]) => ({ name, value }))
 }
 
 function mountsOf({ model, source }: Subject): VolumeMount[] {
   const files = filesOf(model) ? [{ name: FILES_VOLUME, mountPath: FILES_DIRECTORY, readOnly: true }] : []
-  return [...source.mounts, ...files, { name: 'dshm', mountPath: '/dev/shm' }, { name: 'tmp', mountPath: '/tmp' }]
+  return [...source.mounts, ...files, sharedMemoryMount, { name: 'tmp', mountPath: '/tmp' }]
 }
 
 function volumesOf({ model, config, source }: Subject): Volume[] {
   const data = filesOf(model)
   const files = data ? [{ name: FILES_VOLUME, configMap: { name: filesName(model, filesDigest(data)) } }] : []
-  const memory = { name: 'dshm', emptyDir: { medium: 'Memory', sizeLimit: config.sharedMemory } }
-  return [...source.volumes, ...files, memory, { name: 'tmp', emptyDir: {} }]
-}
-
-/** A model server gets no API token unless the spec names a service account. */
-function identityOf({ serviceAccountName, imagePullSecrets }: ServedModel): Partial<PodTemplate['spec']> {
-  return {
-    ...(serviceAccountName === undefined ? { automountServiceAccountToken: false } : { serviceAccountName }),
-    ...(imagePullSecrets && { imagePullSecrets: [...imagePullSecrets] }),
-  }
-}
-
-function securityContext({ user }: ServingConfig): NonNullable<PodTemplate['spec']['securityContext']> {
-  return {
-    runAsNonRoot: true,
-    runAsUser: user,
-    runAsGroup: user,
-    fsGroup: user,
-    fsGroupChangePolicy: 'OnRootMismatch',
-    seccompProfile: { type: 'RuntimeDefault' },
-  }
-}
-
-export function usesGpu({ resources }: ServedVersion, { gpuResource }: ServingConfig): boolean {
-  const amount = resources?.limits?.[gpuResource] ?? resources?.requests?.[gpuResource] ?? 0
-  return Number(amount) > 0
-}
-
-function schedulingOf({ model, version, config }: Subject): Partial<PodTemplate['spec']> {
-  const { priorityClassName, nodeSelector, tolerations = [], affinity } = model.scheduling ?? {}
-  const all = [...(usesGpu(version, config) ? config.gpuTolerations : []), ...tolerations]
-  const wanted: object = {
-    ...(priorityClassName !== undefined && { priorityClassName }),
-    ...(nodeSelector && { nodeSelector }),
-    ...(all.length > 0 && { tolerations: all }),
-    ...(affinity && { affinity }),
-  }
-  return wanted
+  return [...source.volumes, ...files, sharedMemoryVolume(config.sharedMemory), { name: 'tmp', emptyDir: {} }]
 }

@@ -187,6 +187,18 @@ test('a digest does not depend on what the operator brings itself', () => {
   assert.equal(validationDigest(served, first, other), digest)
 })
 
+test('a digest does not change with GPUs, nor with the variable that hides them', () => {
+  const resources = { limits: { 'nvidia.com/gpu': 1 } }
+  const gpus = { ...model, versions: [{ ...version, resources }] }
+  const visible = (spec: Base): boolean => {
+    const { served, version: first } = render(spec)
+    const [container] = serverTemplate(served, first, defaultServingConfig).spec.containers
+    return container?.env?.every(({ name }) => name !== 'NVIDIA_VISIBLE_DEVICES') ?? false
+  }
+  assert.deepEqual([visible({ model, server }), visible({ model: gpus, server })], [false, true])
+  assert.equal(render({ model: gpus, server }).digest, render({ model, server }).digest)
+})
+
 /** As an earlier release recorded it: URI, image, script, name, layout and variables. */
 function earlier({ served, version: first }: ReturnType<typeof render>): string {
   const { validation, server: runtime, modelName } = served

@@ -7,6 +7,7 @@
  */
 import { sameJson } from '../../../api/json.ts'
 import { fingerprint } from '../../fingerprint.ts'
+import { isGpuEnvironment } from '../../pod/gpu-environment.ts'
 import type { ServingConfig } from '../config.ts'
 import { filesOf } from './config-map.ts'
 import type { WantedVersion } from '../observe/version.ts'
@@ -35,7 +36,9 @@ function contentOf({ metadata, spec }: Template) {
   }
 }
 
-function processOf({ command, args, env = [], envFrom, volumeMounts = [] }: Container) {
+/** Without the variable that hides GPUs: it follows from the resources. */
+function processOf({ command, args, env: variables = [], envFrom, volumeMounts = [] }: Container) {
+  const env = variables.filter((variable) => !isGpuEnvironment(variable))
   const mounts = volumeMounts.map(({ readOnly, ...mount }) => ({ ...mount, ...(readOnly && { readOnly }) }))
   return { command, args, env, envFrom, mounts }
 }

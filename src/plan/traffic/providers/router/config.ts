@@ -1,12 +1,11 @@
 /** The router's settings in the operator's configuration. */
+import type { Resources } from '../../../pod/resources.ts'
+
 export interface RouterConfig {
   /** HAProxy 2.6 or newer. */
   readonly routerImage: string
   readonly routerReplicas: number
-  readonly routerResources: {
-    readonly requests: Readonly<Record<string, string>>
-    readonly limits: Readonly<Record<string, string>>
-  }
+  readonly routerResources: Resources
 }
 
 export const defaultRouterConfig: RouterConfig = {

@@ -11,6 +11,9 @@ import { Deployment } from '../../../../kube/resources.ts'
 import { fingerprint } from '../../../fingerprint.ts'
 import { HTTP_PORT_NAME } from '../../../model-names.ts'
 import { modelObject } from '../../../model-object.ts'
+import { gpuEnvironment } from '../../../pod/gpu-environment.ts'
+import { restrictedContainerSecurity, restrictedPodSecurity } from '../../../pod/security-context.ts'
+import { serviceAccountOf } from '../../../pod/service-account.ts'
 import type { AgentConfig, TrafficTarget } from '../../contract.ts'
 import { named } from '../route-object.ts'
 import type { RouterConfig } from './config.ts'
@@ -63,16 +66,10 @@ type PodSpec = NonNullable<NonNullable<Deployment['spec']>['template']['spec']>
 
 function podSpec(target: Target): PodSpec {
   return {
-    automountServiceAccountToken: false,
+    ...serviceAccountOf({}),
     enableServiceLinks: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      fsGroup: USER,
-      seccompProfile: { type: 'RuntimeDefault' },
-    },
+    securityContext: restrictedPodSecurity(USER),
     topologySpreadConstraints: [
       {
         maxSkew: 1,
@@ -93,6 +90,7 @@ function haproxy({ config }: Target): PodSpec['containers'][number] {
     image: config.routerImage,
     command: ['haproxy', '-db', '-f', `${CONFIG_DIRECTORY}/${HAPROXY_FILE}`],
     ports: [{ name: HTTP_PORT_NAME, containerPort: ROUTER_PORT, protocol: 'TCP' }],
+    env: gpuEnvironment(config.routerResources),
     resources: config.routerResources,
     livenessProbe: { tcpSocket: { port: HTTP_PORT_NAME }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
     lifecycle: { preStop: { exec: { command: ['sh', '-c', leave] } } },
@@ -122,6 +120,7 @@ function agent({ config }: Target): PodSpec['containers'][number] {
       `--log-port=${REQUEST_LOG_PORT}`,
     ],
     ports: [{ name: 'report', containerPort: REPORT_PORT, protocol: 'TCP' }],
+    env: gpuEnvironment(config.routerResources),
     resources: config.routerResources,
     livenessProbe: {
       httpGet: { path: '/healthz', port: 'report' },
@@ -144,11 +143,7 @@ function agent({ config }: Target): PodSpec['containers'][number] {
   }
 }
 
-const containerSecurity = {
-  allowPrivilegeEscalation: false,
-  capabilities: { drop: ['ALL'] },
-  readOnlyRootFilesystem: true,
-}
+const containerSecurity = restrictedContainerSecurity({ readOnlyRootFilesystem: true })
 
 function volumes(target: TrafficTarget): NonNullable<PodSpec['volumes']> {
   const route = {

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { anyTargets, positive, proxyPod, wanted, withPods } from '../../../../../test/contracts/traffic-provider.ts'
 import { rendered, worlds } from '../../../../../test/contracts/traffic-worlds.ts'
+import type { Deployment } from '../../../../kube/resources.ts'
 import type { TrafficObserved, TrafficProvider, TrafficTarget } from '../../index.ts'
 import { router } from './router.ts'
 
@@ -23,6 +24,20 @@ test('a new weight changes neither its Deployment nor its configuration: nothing
   assert.ok(one && other)
   assert.deepEqual(rendered(one, 'Deployment'), rendered(other, 'Deployment'))
   assert.notDeepEqual(one.annotate, other.annotate)
+})
+
+test('its pods pass Pod Security restricted, get no token and see no GPUs', () => {
+  const { spec } = rendered(provider.render(target(), withPods(provider)), 'Deployment') as Deployment
+  const pod = spec?.template.spec
+  assert.equal(pod?.automountServiceAccountToken, false)
+  assert.deepEqual(
+    [pod.securityContext?.runAsNonRoot, pod.securityContext?.seccompProfile?.type],
+    [true, 'RuntimeDefault'],
+  )
+  assert.deepEqual(
+    pod.containers.map(({ name, env, securityContext }) => [name, env, securityContext?.capabilities]),
+    ['haproxy', 'agent'].map((name) => [name, [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }], { drop: ['ALL'] }]),
+  )
 })
 
 test('the order of versions changes nothing at all', () => {
