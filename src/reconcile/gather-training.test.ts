@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TrainingCluster } from '../../test/sim/training-cluster.ts'
-import { defaultTrainingConfig } from '../plan/training/index.ts'
+import { started } from '../../test/sim/training-moves.ts'
+import type { TrainingJob } from '../api/trainingjob.v1.ts'
+import type { Pod } from '../kube/resources.ts'
+import { defaultTrainingConfig, planTraining } from '../plan/training/index.ts'
 import { type GatherDeps, gatherTraining } from './gather-training.ts'
+
+/** Caches of a job with these pods and nothing else. */
+function cachesWith(pods: readonly Pod[]): GatherDeps['caches'] {
+  const nothing = { get: () => undefined, list: () => [] }
+  const others = { jobs: nothing, workloads: nothing, claims: nothing, nodes: nothing }
+  return { ...others, pods: { byLabel: () => pods } } as unknown as GatherDeps['caches']
+}
 
 /** A job whose first worker has failed, as the caches show it. */
 function failedWorker(failureLogs: boolean): { cluster: TrainingCluster; deps: GatherDeps } {
@@ -11,16 +21,8 @@ function failedWorker(failureLogs: boolean): { cluster: TrainingCluster; deps: G
   cluster.runAll()
   cluster.settle()
   cluster.exitAll({ exitCode: 1 })
-  const nothing = { get: () => undefined, list: () => [] }
-  const caches = {
-    jobs: nothing,
-    workloads: nothing,
-    claims: nothing,
-    nodes: nothing,
-    pods: { byLabel: () => cluster.pods },
-  }
   const deps = {
-    caches: caches as unknown as GatherDeps['caches'],
+    caches: cachesWith(cluster.pods),
     config: { ...defaultTrainingConfig, failureLogs },
     now: cluster.now,
     readLog: () => Promise.resolve('secret'),
@@ -36,3 +38,38 @@ for (const failureLogs of [true, false]) {
     assert.deepEqual([...logTails.values()], failureLogs ? ['secret'] : [])
   })
 }
+
+interface Pods extends Pick<GatherDeps, 'config' | 'now'> {
+  readonly cached: readonly Pod[]
+  readonly live: readonly Pod[]
+}
+
+/** What is gathered, and how often the pods were read from the API server. */
+async function gathered(job: TrainingJob, { cached, live, config, now }: Pods) {
+  let reads = 0
+  const readMembers = async () => {
+    reads += 1
+    return { pods: live }
+  }
+  const readLog = async () => undefined
+  const observed = await gatherTraining(job, { caches: cachesWith(cached), config, now, readLog, readMembers })
+  return { observed, reads }
+}
+
+for (const [what, cached] of [
+  ['no pod', 0],
+  ['one pod of two', 1],
+] as const) {
+  test(`a gang is not restarted because a stale cache shows ${what}`, async () => {
+    const { job, pods, config, now } = started({ numWorkers: 2 })
+    const { observed, reads } = await gathered(job, { cached: pods.slice(0, cached), live: pods, config, now })
+    assert.deepEqual([observed.pods, reads], [pods, 1])
+    assert.deepEqual(planTraining(observed).status?.attempts, 1)
+  })
+}
+
+test('a cache that shows all pods is not checked against the API server', async () => {
+  const { job, pods, config, now } = started({ numWorkers: 2 })
+  const { observed, reads } = await gathered(job, { cached: pods, live: [], config, now })
+  assert.deepEqual([observed.pods, reads], [pods, 0])
+})

@@ -51,6 +51,7 @@ test('a new authority is trusted for a while before it signs, and the old one un
   assert.equal(joined.authorities.length, 2)
   assert.equal(joined.leaf.cert, before.leaf.cert, 'the new authority has not settled')
   assert.equal(nextRenewal(joined, policy), START + 601 * HOUR)
+  assert.equal(renewBundle(joined, START + 601 * HOUR - 1, policy), joined, 'API servers may not trust it yet')
   const settled = renewBundle(joined, START + 601 * HOUR, policy)
   assert.ok(signs(settled.authorities[0], settled.leaf.cert))
   assert.equal(settled.authorities.length, 2)

@@ -27,6 +27,8 @@ export class FileServer {
   hasRanges = true
   hasLength = true
   hasTags = true
+  /** Whether `If-Range` is evaluated. Servers without support for it ignore it. */
+  hasIfRange = true
   /** Bytes of files sent so far. */
   sent = 0
   readonly #server: Server
@@ -64,7 +66,8 @@ export class FileServer {
   /** Writes the headers. Returns the requested part of the file. */
   #part(file: Uint8Array, { headers }: IncomingMessage, response: ServerResponse): Uint8Array {
     const tag = `"${createHash('sha256').update(file).digest('hex').slice(0, 16)}"`
-    const isSame = headers['if-range'] === undefined || headers['if-range'] === tag
+    const condition = this.hasIfRange ? headers['if-range'] : undefined
+    const isSame = condition === undefined || condition === tag
     const range = this.hasRanges && isSame ? rangeOf(headers.range, file.length) : undefined
     const content = range === undefined ? file : file.subarray(range.start, range.end)
     response.writeHead(range === undefined ? 200 : 206, {

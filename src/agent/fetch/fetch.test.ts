@@ -92,6 +92,18 @@ describe('one file', () => {
     assert.ok(lines.some((line) => line.includes('has changed while it was fetched: starting again')))
   })
 
+  test('is fetched again if it changes to content of the same size, on a server that ignores If-Range', async (t) => {
+    const { server, fetch, content } = await setUpFetch(t, 40 * MB)
+    server.hasIfRange = false
+    const changed = Buffer.alloc(40 * MB, 'n')
+    server.fault = ({ range }) => {
+      if (range?.startsWith('bytes=16777216-') === true) server.files.set('/m.bin', changed)
+      return undefined
+    }
+    await fetch({ connections: 1 })
+    assert.ok((await content('m.bin')).equals(changed))
+  })
+
   test('of a server without ranges, lengths and tags is fetched as a whole, again after a broken connection', async (t) => {
     const { server, fetch, content } = await setUpFetch(t)
     Object.assign(server, { hasRanges: false, hasLength: false, hasTags: false })

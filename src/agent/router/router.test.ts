@@ -73,6 +73,19 @@ describe('commands', () => {
     )
   })
 
+  test('raise one weight before they lower the other', () => {
+    const at = (name: string, weight: number): Server => ({ name, ip: '10.0.0.1', port: 80, weight, enabled: true })
+    const to = (version: string, weight: number): Destination => ({ version, ip: '10.0.0.1', port: 80, weight })
+    for (const wanted of [
+      [to('v1', 0), to('v2', 100)],
+      [to('v2', 100), to('v1', 0)],
+    ]) {
+      const haproxy = new FakeHaproxy([at('v1', 100), at('v2', 0)])
+      for (const command of commandsToward(wanted, haproxy.servers).divide) haproxy.run(command)
+      assert.ok(haproxy.neverIdle)
+    }
+  })
+
   test('always leave a server that gets requests', () => {
     fc.assert(
       fc.property(destinations, serverLists, (wanted, found) => {

@@ -1,5 +1,5 @@
 import type { Mutant } from '../mutant.ts'
-import { contract, crashScenario } from '../oracles.ts'
+import { contract } from '../oracles.ts'
 
 const gatherServing = contract('src/reconcile/gather-serving.test.ts')
 
@@ -10,7 +10,7 @@ export const reconcileMutants: readonly Mutant[] = [
     what: 'The finalizer of a job is removed while its workers are still there.',
     from: 'if (done) await removeFinalizer(job, finalizer(context))',
     to: 'await removeFinalizer(job, finalizer(context))',
-    caughtBy: crashScenario('training', 'delete, create again under the same name'),
+    caughtBy: contract('src/reconcile/training.test.ts'),
   },
   {
     id: 'reconcile/members-from-stale-cache',
@@ -18,7 +18,7 @@ export const reconcileMutants: readonly Mutant[] = [
     what: 'A gang is restarted because a stale cache does not show its pods.',
     from: 'needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached',
     to: 'cached',
-    caughtBy: crashScenario('training', 'create, complete', 'stale/1'),
+    caughtBy: contract('src/reconcile/gather-training.test.ts'),
   },
   {
     id: 'reconcile/ssh-key-format',

@@ -4,6 +4,7 @@ import { contract, properties, trainingProperties } from '../oracles.ts'
 const failurePolicy = contract('src/plan/training/steps/failure-policy.test.ts')
 const disruption = contract('src/plan/training/observe/disruption.test.ts')
 const membership = contract('src/plan/training/observe/membership.test.ts')
+const restart = contract('src/plan/training/steps/restart.test.ts')
 const losses = contract('src/plan/training/steps/losses.test.ts')
 const framework = contract('src/plan/training/frameworks/contract.test.ts')
 const engine = contract('src/plan/training/engines/contract.test.ts')
@@ -23,7 +24,7 @@ export const trainingMutants: readonly Mutant[] = [
     what: 'A failure is counted twice.',
     from: '(counted ? 1 : 0)',
     to: '(counted ? 2 : 0)',
-    caughtBy: trainingProperties,
+    caughtBy: restart,
   },
   {
     id: 'training/failure-not-counted',
@@ -87,7 +88,7 @@ export const trainingMutants: readonly Mutant[] = [
     what: 'A job completes when its first worker has.',
     from: 'done.length < needed.length',
     to: 'done.length < 1',
-    caughtBy: trainingProperties,
+    caughtBy: contract('src/plan/training/steps/finish.test.ts'),
   },
   {
     id: 'training/suspended-runs',

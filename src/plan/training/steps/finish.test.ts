@@ -25,6 +25,16 @@ function podOf(cluster: TrainingCluster, index: number): Pod {
 const workersOf = ({ job }: TrainingCluster): string =>
   JSON.stringify(job.status?.workerStatuses?.map(({ workerId, phase }) => [workerId, phase]))
 
+test('a job completes when its last worker has succeeded, and not before', () => {
+  const cluster = started()
+  const states = [0, 1, 2].map((index) => {
+    cluster.exit(podOf(cluster, index), { exitCode: 0 })
+    cluster.settle()
+    return cluster.job.status?.state
+  })
+  assert.deepEqual(states, ['Running', 'Running', 'Completed'])
+})
+
 describe('final counts', () => {
   test('workers that are stopped count as active while they run', () => {
     const cluster = started()
