@@ -1,7 +1,7 @@
 import { defineConfig, type OxlintOverride } from 'oxlint'
 
 /** The folders of src, and the folders that each may import. To share a type, move it down; do not relax a rule. */
-const rooms: Record<string, readonly string[]> = {
+const folders: Record<string, readonly string[]> = {
   kube: [],
   command: [],
   net: [],
@@ -33,13 +33,13 @@ const PURE = {
   message: 'src/plan is pure: no node or npm imports. Pass the value in through `observed`.',
 }
 
-const roomRules: OxlintOverride[] = [
-  ...Object.keys(rooms).map((room) => roomRule(room, `src/${room}/**/*.ts`, { isPure: room === 'plan' })),
-  // The entry files and the scripts are in no room.
+const folderRules: OxlintOverride[] = [
+  ...Object.keys(folders).map((folder) => folderRule(folder, `src/${folder}/**/*.ts`, { isPure: folder === 'plan' })),
+  // The entry files and the scripts are in none of these folders.
   { files: ['src/*.ts', 'scripts/**/*.ts'], rules: { 'no-restricted-imports': restricted(closedFolderPatterns) } },
   { files: ['src/*.test.ts', 'scripts/**/*.test.ts'], rules: { 'no-restricted-imports': 'off' } },
-  // What is pure is tested with tools that are not, and what only tests need stands in test.
-  ...Object.keys(rooms).map((room) => roomRule(room, `src/${room}/**/*.test.ts`, { isTest: true })),
+  // Tests may use node and npm modules, and test code in test.
+  ...Object.keys(folders).map((folder) => folderRule(folder, `src/${folder}/**/*.test.ts`, { isTest: true })),
 ]
 
 type Pattern = { message: string } & ({ regex: string } | { group: string[] })
@@ -48,14 +48,14 @@ function restricted(patterns: Pattern[]): ['error', { patterns: Pattern[] }] {
   return ['error', { patterns }]
 }
 
-interface RoomOptions {
+interface FolderOptions {
   readonly isPure?: boolean
   readonly isTest?: boolean
 }
 
-function roomRule(room: string, files: string, { isPure = false, isTest = false }: RoomOptions): OxlintOverride {
-  const allowed = rooms[room] ?? []
-  const others = Object.keys(rooms).filter((other) => other !== room && !allowed.includes(other))
+function folderRule(folder: string, files: string, { isPure = false, isTest = false }: FolderOptions): OxlintOverride {
+  const allowed = folders[folder] ?? []
+  const others = Object.keys(folders).filter((other) => other !== folder && !allowed.includes(other))
   const forbidden = [...others, 'main\\.ts', 'operator\\.ts', ...(isTest ? [] : ['testenv', 'test'])]
   return {
     files: [files],
@@ -63,7 +63,7 @@ function roomRule(room: string, files: string, { isPure = false, isTest = false 
       'no-restricted-imports': restricted([
         {
           regex: `^(\\.\\./)+(${forbidden.join('|')})(/|$)`,
-          message: `src/${room} may import only: ${allowed.join(', ') || 'nothing of ours'}. Move the shared piece down instead.`,
+          message: `src/${folder} may import only: ${allowed.join(', ') || 'nothing of ours'}. Move shared code to a folder that both may import.`,
         },
         ...(isTest ? [] : closedFolderPatterns),
         ...(isPure ? [PURE] : []),
@@ -100,7 +100,7 @@ export default defineConfig({
     complexity: ['error', { max: 12 }],
   },
   overrides: [
-    ...roomRules,
+    ...folderRules,
     {
       files: ['**/*.test.ts', 'test/**/*.ts'],
       rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] },

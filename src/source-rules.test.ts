@@ -70,7 +70,7 @@ test('plans read no time at all', () => {
   assert.deepEqual(filesWith(/\bDate\.now\b|new Date\(\)|\bperformance\./, { below: 'reconcile/' }), [])
 })
 
-test('errors are judged by classify: for retries, for reports, and as the cause of a restarted watch', () => {
+test('classify alone classifies errors: for retries, for reports, and as the cause of a restarted watch', () => {
   const users = ['reconcile/error-boundary.ts', 'runtime/caches.ts', 'runtime/controller.ts']
   assert.deepEqual(filesWith(/(?<!function )\bclassify\(/), users)
   assert.deepEqual(filesWith(/\bneedsAction\b/), ['reconcile/error-boundary.ts', 'runtime/errors.ts'])
@@ -81,6 +81,6 @@ test('only the controller counts and retries failed reconciles', () => {
   assert.deepEqual(filesWith(/\bqueue\.(?:retry|retryAfter|hold)\(/), ['runtime/controller.ts'])
 })
 
-test('the words of a quota are known in one place', () => {
+test('one file matches the messages of quotas', () => {
   assert.deepEqual(filesWith(/\.includes\('exceeded quota'\)/), ['kube/errors.ts'])
 })

@@ -62,7 +62,7 @@ describe('reports of routers', () => {
     ['hangs up', (request) => void request.socket.destroy()],
   ]
   for (const [what, listener] of bad) {
-    test(`one that ${what} is left out, and nobody fails`, async (t) => {
+    test(`omits a router that ${what}, without an error`, async (t) => {
       const port = await serving(t, listener)
       const timeoutMs = /never/.test(what) ? 200 : 60_000
       assert.equal((await trafficReports({ port, timeoutMs })([pod('a', '127.0.0.1')])).size, 0)

@@ -52,7 +52,7 @@ test('Retry-After comes from the header, else from the details', () => {
   assert.equal(new ApiError({ code: 500 }, request).retryAfterMs, undefined)
 })
 
-test('a field conflict is told from a concurrent change', () => {
+test('distinguishes a field conflict from a concurrent change', () => {
   const causes = [{ reason: 'FieldManagerConflict', field: '.spec.replicas' }]
   assert.equal(isFieldConflict(new ApiError({ code: 409, reason: 'Conflict', details: { causes } }, request)), true)
   assert.equal(isFieldConflict(new ApiError({ code: 409, reason: 'Conflict' }, request)), false)

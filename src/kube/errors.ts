@@ -1,6 +1,6 @@
 /**
  * A call to the API server fails in two ways: the server rejects it (`ApiError`), or there is no response
- * (`ConnectionError`). An aborted call throws the reason of the abort signal, so that callers can tell their own abort
+ * (`ConnectionError`). An aborted call throws the reason of the abort signal, so that callers can distinguish their own abort
  * from a failure.
  */
 
@@ -91,11 +91,11 @@ export const isFieldConflict = (error: unknown): error is ApiError =>
 export const isOtherUid = (error: unknown): error is ApiError =>
   isInvalid(error) && (error.details?.causes?.some(({ field }) => field === 'metadata.uid') ?? false)
 
-/** The precondition of a delete does not match. Only the message tells; no object name can contain this text. */
+/** The precondition of a delete does not match. Only the message shows it; no object name can contain this text. */
 export const isPreconditionFailed = (error: unknown): error is ApiError =>
   isConflict(error) && /Precondition failed: | in the precondition \(/.test(error.statusMessage)
 
-/** Whether a rejection is by a ResourceQuota. Only the message tells. */
+/** Whether a rejection is by a ResourceQuota. Only the message shows it. */
 export const isQuotaMessage = (message: string): boolean => message.includes('exceeded quota')
 
 export function hasCause(error: ApiError, reason: string): boolean {

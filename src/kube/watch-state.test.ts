@@ -17,17 +17,17 @@ const step = (state: Listing | Watching, outcome: Outcome): WatchState => stateA
 
 test('each outcome leads to the right state', () => {
   const table: [what: string, from: Listing | Watching, outcome: Outcome, next: string][] = [
-    ['a list that completed goes on as a watch', listing, done('9'), 'watching 9'],
-    ['a watch the server ended goes on where it was', watching, done('9'), 'watching 9'],
+    ['a completed list continues as a watch', listing, done('9'), 'watching 9'],
+    ['a watch that the server ended resumes', watching, done('9'), 'watching 9'],
     ['a watch that ended without a word waits first', watching, idle('7'), 'wait, watching 7'],
-    ['a reset goes on where it was', watching, failed(reset, '8'), 'wait, watching 8'],
+    ['a reset watch resumes', watching, failed(reset, '8'), 'wait, watching 8'],
     ['an expired version needs a list', watching, failed(refused(410), '7'), 'wait, listing by stream'],
     ['so does one expired in the stream', watching, failed(streamed(410), '7'), 'wait, listing by stream'],
     ['so does one from the future', watching, failed(tooLarge, '7'), 'wait, listing by stream'],
     ['a 500 keeps its place', watching, failed(refused(500), '7'), 'wait, watching 7'],
-    ['forbidden is tried again: rights may come', watching, failed(refused(403), '7'), 'wait, watching 7'],
-    ['a list that failed is asked for again', listing, failed(reset), 'wait, listing by stream'],
-    ['a list that ended early is asked for again', listing, { progressed: false }, 'wait, listing by stream'],
+    ['forbidden is retried: permissions may be granted later', watching, failed(refused(403), '7'), 'wait, watching 7'],
+    ['a failed list is retried', listing, failed(reset), 'wait, listing by stream'],
+    ['a list that ended early is retried', listing, { progressed: false }, 'wait, listing by stream'],
     ['a refused stream falls back to pages', listing, failed(refused(422)), 'listing by pages'],
     ['as does an older server', listing, failed(refused(400)), 'listing by pages'],
     ['as does an error inside the stream', listing, failed(streamed(500)), 'listing by pages'],

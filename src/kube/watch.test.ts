@@ -1,4 +1,4 @@
-/** What a watch does over minutes, with the clock turned by hand and the answers written down beforehand. */
+/** A watch over minutes, with a fake clock and scripted responses. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fixedCredential } from './client-config.ts'

@@ -1,5 +1,5 @@
 /**
- * How a failed reconcile is reported on its object. `classify` of the runtime is the only judge of whether a person has to
+ * How a failed reconcile is reported on its object. `classify` of the runtime is the only place that decides whether a person has to
  * act; this module only chooses the place of the report.
  *
  * | failure                                         | report                                                           |

@@ -7,10 +7,10 @@
  *   which shows as a list older than what was known.
  * - Objects are identified by uid. A name that was deleted and created again, even unobserved across a relist, arrives as
  *   `delete`, then `add`. A late deletion of the old object does not affect the new one.
- * - Read-your-writes: `hasSeen(write)` tells whether the cache reflects a write of this process. The controller starts
+ * - Read-your-writes: `hasSeen(write)` returns whether the cache reflects a write of this process. The controller starts
  *   no reconcile of a key before it reflects all writes of the key's last reconcile.
  * - A listener that throws stops neither the cache nor the other listeners.
- * - All readers share the objects: nobody may change them. Of `managedFields` they keep only what drift detection needs.
+ * - All readers share the objects and must not change them. Of `managedFields` they keep only what drift detection needs.
  *
  * Assumptions
  * - The watch delivers in the order of the server, rejects stale lists, and reconnects by itself (`kube/watch.ts`).
@@ -35,7 +35,7 @@ export type CacheEvent<T> = ObjectChange<T> & { readonly initial: boolean }
 
 export type Listener<T> = (event: CacheEvent<T>) => void
 
-/** A write of this process, with what a cache needs to tell whether it has observed it. */
+/** A write of this process, with what a cache needs to decide whether it has observed it. */
 export type Write =
   | { readonly uid: string; readonly resourceVersion: string; readonly deleted?: never }
   | { readonly uid: string; readonly deleted: true }
@@ -143,7 +143,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     return reached(this.#resourceVersion) || (known !== undefined && reached(versionOf(known)))
   }
 
-  /** Counts restores of etcd from a backup: such a restore may have undone earlier writes, so nobody waits for them. */
+  /** Counts restores of etcd from a backup: such a restore may have undone earlier writes, so no reader waits for them. */
   get epoch(): number {
     return this.#rewinds
   }

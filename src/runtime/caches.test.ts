@@ -39,7 +39,7 @@ test('the first use creates a cache, later ones without options return it', () =
   assert.throws(() => caches.of(Pod, { labelSelector: 'job' }), /already exists/)
 })
 
-test('a kind may have several caches by selector; labels tell which one has an object', async () => {
+test('a kind may have several caches by selector; labels determine which one has an object', async () => {
   const { caches, metrics } = setUp()
   const [jobs, models] = [caches.of(Pod, { labelSelector: 'job' }), caches.of(Pod, { labelSelector: 'model' })]
   assert.throws(() => caches.of(Pod), /Pod has several caches/)

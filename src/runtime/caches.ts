@@ -1,6 +1,6 @@
 /**
  * The caches of a process: one per kind and label selector, shared by all readers of the kind. If a kind has several
- * caches, the labels of an object tell which of them contain it.
+ * caches, the labels of an object determine which of them contain it.
  */
 import type { Client } from '../kube/client.ts'
 import { apiVersionOf, type KubeObject, type ObjectKey, type Resource } from '../kube/object.ts'

@@ -18,7 +18,7 @@ const cases: { name: string; error: unknown; code: ErrorCode; retryAfterMs?: num
     code: 'QuotaExceeded',
   },
   {
-    name: '403 in a namespace that is going',
+    name: '403 in a terminating namespace',
     error: answer(403, { details: { causes: [{ reason: 'NamespaceTerminating' }] } }),
     code: 'NamespaceTerminating',
   },

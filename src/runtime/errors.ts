@@ -2,7 +2,7 @@
  * The catalogue of errors that can end a reconcile: class, retry policy, and whether a person has to act.
  *
  * Contract
- * - Code throws errors anywhere. `classify` is the only function that judges them: nothing else looks at status codes or
+ * - Code throws errors anywhere. `classify` is the only function that classifies them: nothing else looks at status codes or
  *   messages to decide about a retry or a report.
  * - The controller classifies every error that ends a reconcile, and logs, counts and retries it.
  * - A reconciler reports on its object exactly those errors that have `needsAction`: one event for one cause. The error is
@@ -10,7 +10,7 @@
  *
  * Classes
  * - transient: goes away by itself or on a retry.
- * - external: waits for somebody or something outside, such as an administrator, a quota or another system.
+ * - external: waits for something outside of the operator, such as an administrator, a quota or another system.
  * - permanent: a retry cannot help. The next change of the object or the next resync tries again.
  *
  * docs/reference/errors.md describes every code; a test compares the two.
@@ -108,7 +108,7 @@ function codeOfApiError(error: ApiError): ErrorCode {
   return codeOfStatus[error.code] ?? (error.code >= 500 ? 'ApiUnavailable' : 'Unexpected')
 }
 
-/** The server answers 403 in three cases. A rejection by quota can be told only by its message. */
+/** The server answers 403 in three cases. Only the message identifies a rejection by quota. */
 function codeOfForbidden(error: ApiError): ErrorCode {
   if (hasCause(error, 'NamespaceTerminating')) return 'NamespaceTerminating'
   return isQuotaMessage(error.statusMessage) ? 'QuotaExceeded' : 'ApiForbidden'

@@ -3,7 +3,7 @@
  *
  * Guarantees
  * - The request carries the uid and resourceVersion of the object. It never changes another object of the same name and
- *   never reverts a change that somebody else made to the list. If the cache is stale, it fails with a conflict.
+ *   never reverts a change of another client to the list. If the cache is stale, it fails with a conflict.
  * - The finalizers of other controllers stay.
  *
  * Assumptions

@@ -2,10 +2,10 @@
  * Fields that other field managers added to a child, found in `metadata.managedFields`.
  *
  * Server-side apply does not remove fields that were never applied: a key added to a ConfigMap, `paused` on a Deployment,
- * another container. A comparison with the intent cannot tell them from defaults of the server or from the changes of an
+ * another container. A comparison with the intent cannot distinguish them from defaults of the server or from the changes of an
  * admission webhook, but the field manager can: only the request of another client makes it an owner.
  *
- * The metadata of the object, the status, and labels and annotations at any depth are ignored: anybody may set them.
+ * The metadata of the object, the status, and labels and annotations at any depth are ignored: all clients may set them.
  */
 import type { KubeObject } from '../kube/object.ts'
 import { INTENT_ANNOTATION, isEmpty, isRecord, type Json } from './intent.ts'

@@ -1,4 +1,4 @@
-/** Whose an object is: every link of the chain has to hold, and each is broken here in turn. */
+/** The owner of an object: every link of the chain must hold, and each is broken here once. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { KubeObject, ObjectMeta } from '../kube/object.ts'
@@ -64,7 +64,7 @@ describe('a pod of a Deployment', () => {
     ['of another template', pod({ labels: { app: 'd', 'pod-template-hash': 'other' } }), deployment()],
     ['without a controller', pod({ ownerReferences: [{ ...replicaSet, controller: false }] }), deployment()],
     ['in another namespace', pod({ namespace: 'b' }), deployment()],
-    ['of a Deployment that somebody else controls', pod(), deployment({ ownerReferences: [] })],
+    ['of a Deployment that has another controller', pod(), deployment({ ownerReferences: [] })],
   ]
   for (const [what, child, parent] of broken) {
     test(`is none ${what}`, () => assert.equal(isDescendant(child, owner, holding(parent)), false))

@@ -38,7 +38,7 @@ const TEMPLATE_HASH_LABEL = 'pod-template-hash'
 
 /**
  * The Deployment of a pod, by the name of its ReplicaSet, `{deployment}-{template hash}`, so that ReplicaSets need not be
- * cached. `isSelectedBy` tells whether the Deployment really selects the pod.
+ * cached. `isSelectedBy` checks whether the Deployment really selects the pod.
  */
 export function deploymentOf(object: KubeObject): Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'> | undefined {
   const { labels, ownerReferences } = object.metadata

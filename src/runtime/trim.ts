@@ -5,7 +5,7 @@ import type { Logger } from './log.ts'
 
 export interface TrimOptions<T extends KubeObject> {
   readonly log: Logger
-  /** Drops what nobody reads, before it is kept. Must not drop name, namespace, uid, resourceVersion or owners. */
+  /** Drops unused fields before the object is stored. Must not drop name, namespace, uid, resourceVersion or owners. */
   readonly trim?: (object: T) => T
   /** Only this process writes these objects: what others add to them is drift. */
   readonly exclusive?: Exclusive

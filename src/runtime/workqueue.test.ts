@@ -198,7 +198,7 @@ const commands: fc.Arbitrary<Command[]> = fc.array(
   { maxLength: 80 },
 )
 
-/** A queue and what is known of it from outside: who is at work, and whom a take is still owed. */
+/** A queue, and its expected state: keys being processed, and pending takes. */
 class Observed {
   readonly clock = new FakeClock()
   readonly queue = new WorkQueue({ clock: this.clock })

@@ -25,7 +25,7 @@ const stored = (object: KubeObject, generation = 1): KubeObject => ({
 export const rendered = ({ apply }: Rendered, name: string): KubeObject | undefined =>
   apply.find((object) => object.kind === name)
 
-/** Somebody removed everything that leads anywhere, as the CRDs allow, and left this. */
+/** A route from which a user removed all destinations, as the CRDs allow. */
 function emptied(observed: TrafficObserved, name: string, left: object): TrafficObserved {
   const without = (object: KubeObject): KubeObject => {
     const { spec } = object as KubeObject & { readonly spec: object }

@@ -74,7 +74,7 @@ describe('the echo controller', () => {
     assert.deepEqual(await audit.take(), ['apply configmaps/copy-7 200'])
   })
 
-  test('does not touch an object of somebody else', async (t) => {
+  test('does not change an object of another owner', async (t) => {
     const { audit, write, becomes } = await running(t)
     await write('theirs', { text: 'theirs' })
     await write('original', { text: 'ours' }, 'theirs')

@@ -142,7 +142,7 @@ describe('a failed fetch from S3 reports', () => {
   const cases = [
     { name: 'a key that is not there', key: 'nothing', reason: 'ArtifactNotFound', message: /neither an object/ },
     { name: 'a bucket that is not there', key: 's3://nothing/x', reason: 'ArtifactNotFound', message: /NoSuchBucket/ },
-    { name: 'an access key that nobody knows', key: 'bert', env: wrongKey, reason: 'AccessDenied', message: /Secret/ },
+    { name: 'an unknown access key', key: 'bert', env: wrongKey, reason: 'AccessDenied', message: /Secret/ },
     { name: 'a wrong secret key', key: 'bert', env: wrongSecret, reason: 'AccessDenied', message: /Secret/ },
     { name: 'no credentials', key: 'bert', env: none, reason: 'AccessDenied', message: /the pod has no credentials/ },
   ]

@@ -60,7 +60,7 @@ describe('a TrainingJob', () => {
     [Service, 'bert-workers'],
     [ConfigMap, 'bert-config'],
   ] as const)
-    test(`starts no worker while its ${resource.kind} belongs to somebody else, and starts when that is deleted`, async (t) => {
+    test(`starts no worker while its ${resource.kind} has another owner, and starts when that is deleted`, async (t) => {
       const { ns, job, create, audit } = await setUpTraining(t)
       const foreignObject = await client.create(resource, foreign(ns, resource, name))
       await create()
@@ -97,7 +97,7 @@ describe('a TrainingJob', () => {
   test('reports a pod of another owner that has the name of a worker, and runs when that is deleted', async (t) => {
     const { ns, job, create } = await setUpTraining(t)
     const pod = { ...foreign(ns, Pod, 'bert-workers-0'), spec: { containers: [{ name: 'main', image: 'theirs' }] } }
-    const { metadata } = await client.create(Pod, pod as Pod)
+    const { metadata } = await client.create(Pod, pod)
     await create()
     await until('the conflict', async () => (await job()).status?.reason?.startsWith('Conflict: Pod/bert-workers-0'))
     assert.equal((await client.get(Pod, keyOf(pod))).metadata.uid, metadata.uid)
@@ -120,7 +120,7 @@ describe('a ModelDeployment', () => {
   const setUp = async (t: TestContext) =>
     servingFixture(t, { client, cluster, node: node.name }, { namespace: await namespace(t) })
 
-  test('is not Ready and has no URL while its Service belongs to somebody else, and serves when that is deleted', async (t) => {
+  test('is not Ready and has no URL while its Service has another owner, and serves when that is deleted', async (t) => {
     const { create, becomes, pods, namespace: ns } = await setUp(t)
     const name = `${MODEL}-service`
     await client.create(Service, foreign(ns, Service, name))
@@ -142,7 +142,7 @@ describe('a ModelDeployment', () => {
     assert.deepEqual(await warnings(ns), ['Conflict'])
   })
 
-  test('loses Ready and its URL when somebody else replaces its Service', async (t) => {
+  test('loses Ready and its URL when another client replaces its Service', async (t) => {
     const { create, becomes, reaches, namespace: ns } = await setUp(t)
     const name = `${MODEL}-service`
     await create()

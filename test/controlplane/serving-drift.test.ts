@@ -42,7 +42,7 @@ const everything = {
 interface Drift {
   readonly resource: Resource
   readonly name: string
-  /** A merge patch by somebody else. */
+  /** A merge patch by another client. */
   readonly edit: object
 }
 

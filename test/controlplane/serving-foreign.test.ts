@@ -1,4 +1,4 @@
-/** Objects of somebody else with the names of children are not touched. A ModelServer of the namespace replaces the built-in one. */
+/** Objects of other owners with the names of children are not changed. A ModelServer of the namespace replaces the built-in one. */
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { modelServers } from '../../src/api/kinds.ts'
@@ -40,7 +40,7 @@ const foreignObjects: readonly (readonly [Resource, string, object])[] = [
   [ConfigMap, `${MODEL}-router`, {}],
 ]
 
-describe('objects of somebody else', () => {
+describe('objects of other owners', () => {
   test('are not touched, are reported as a conflict, and are noticed when they are deleted', async (t) => {
     const { create, becomes, reaches, get, emits, namespace: ns } = await setUp(t)
     const name = `${MODEL}-service`

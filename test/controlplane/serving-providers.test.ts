@@ -104,7 +104,7 @@ describe('traffic providers', () => {
     await disappears(HTTPRoute, MODEL)
   })
 
-  test('does not touch routes of somebody else, and reports the conflict', async (t) => {
+  test('does not change routes of another owner, and reports the conflict', async (t) => {
     const fixture = await setUp(t, 'foreign')
     const { create, becomes, change, get, namespace: ns } = fixture
     const spec = { hosts: ['x'], host: 'x' }

@@ -135,7 +135,7 @@ describe('a TrainingJob', () => {
     await disappears(PersistentVolumeClaim, 'bert-checkpoints')
   })
 
-  test('does not touch an object of somebody else, and reports the conflict', async (t) => {
+  test('does not change an object of another owner, and reports the conflict', async (t) => {
     const { create, ns, condition, audit, emits } = await setUp(t)
     const foreign: Service = {
       apiVersion: 'v1',

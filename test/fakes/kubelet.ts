@@ -1,6 +1,6 @@
 /**
  * A fake kubelet: binds every pod of one namespace to its node, reports it as running, ends it as the test decides, and removes
- * terminating pods. It runs no containers, but the API server cannot tell the difference.
+ * terminating pods. It runs no containers, but the API server sees no difference.
  */
 import { randomBytes } from 'node:crypto'
 import type { Client } from '../../src/kube/client.ts'

@@ -1,4 +1,4 @@
-/** A bare HTTP server that misbehaves as a test tells it, and a Kubernetes client of it. */
+/** An HTTP server that misbehaves as a test specifies, and a Kubernetes client for it. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -130,7 +130,7 @@ describe('scikit-learn on MLServer', { concurrency: true }, () => {
     assert.match(await metrics.text(), /model_infer_request_success_total\{model="line"/)
   })
 
-  test('a model that cannot be loaded is never ready, and the status tells how to find out why', async (t) => {
+  test('a model that cannot be loaded is never ready, and the status says how to find the cause', async (t) => {
     const { namespace, deploy, becomes } = await setUp(t)
     await deploy(`s3://${BUCKET}/broken/model.joblib`)
     const model = await becomes('failed', ({ status }) => status?.phase === 'Failed')

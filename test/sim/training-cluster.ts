@@ -121,7 +121,7 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     this.delete(this.#pods.get(pod.metadata.name) ?? pod)
   }
 
-  /** Somebody deletes the pod. */
+  /** A user deletes the pod. */
   delete(pod: Pod): void {
     this.#pods.delete(pod, this.now)
     this.controlJob()

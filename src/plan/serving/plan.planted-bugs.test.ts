@@ -119,7 +119,7 @@ const bugs: readonly Bug[] = [
     ),
   },
   {
-    name: 'the route of a router is taken for what it does',
+    name: 'the desired route of a router counts as in effect',
     oracle: /S4/,
     planner: seeing((observed) => {
       const reports = observed.traffic.proxies

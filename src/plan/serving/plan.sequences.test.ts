@@ -16,7 +16,7 @@ async function played(seeds: Seeds, signal: AbortSignal): Promise<number> {
   return Number(writes)
 }
 
-test('random histories of specs, readiness, deaths and late news: no oracle is violated', async (t) => {
+test('random histories of specs, readiness, failed pods and delayed observations violate no oracle', async (t) => {
   const only = process.env['SEED']
   const [start, last] = only === undefined ? [1, HISTORIES] : [Number(only), Number(only)]
   const step = only === undefined ? Math.min(4, availableParallelism()) : 1

@@ -13,7 +13,7 @@
  *   unknown or still converging, the answer is `undefined`, and no version is retired.
  * - It renders only kinds that it declares, and Deployments, ConfigMaps and PodDisruptionBudgets.
  *
- * The planner, not the provider, sees to it that a provider is removed only after the next one is in effect.
+ * The planner, not the provider, ensures that a provider is removed only after the next one is in effect.
  */
 import type { TrafficReport } from '../../api/router-report.ts'
 import type { TrafficProviderName } from '../../api/serving-traffic.ts'

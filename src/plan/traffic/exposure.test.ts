@@ -36,7 +36,7 @@ describe('a host name', () => {
     '0x7f000001',
   ]
   for (const hostname of claimed) {
-    test(`${hostname} is left out`, () => {
+    test(`${hostname} is omitted`, () => {
       assert.match(hostnameProblem(hostname) ?? '', /^spec\.traffic\.hostnames .*: use a public name/)
       assert.deepEqual(Object.keys(exposureOf({ gateways, hostnames: [hostname] }, 'team-a', [])), ['problem'])
     })

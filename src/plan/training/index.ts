@@ -1,4 +1,4 @@
-/** Everything that other rooms use of the training planner. They import nothing else of this folder. */
+/** Training: the only module that other folders import. */
 export { defaultTrainingConfig, type TrainingConfig } from './config.ts'
 export type { SecretData, SecretGenerator } from './frameworks/contract.ts'
 export { gpusOf } from './frameworks/roles.ts'

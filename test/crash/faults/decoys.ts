@@ -1,5 +1,5 @@
 /**
- * Decoy objects: they look like children of the object under test but belong to somebody else. For the first child of each
+ * Decoy objects: they look like children of the object under test but belong to another owner. For the first child of each
  * kind that the operator observes, there is a copy without an owner in the same namespace, and one with the same owner in
  * another namespace. Decoy pods have failed, decoy Deployments are available. Decoys exist only in list and watch responses:
  * a write to one is a violation, and counting one leads to a state that the oracles reject.

@@ -128,7 +128,7 @@ function injectFaults(plan: FaultPlan, namespace: string, deletion: NamespaceDel
   const foreignWrites: string[] = []
   const injector: FaultInjector = new FaultInjector(plan.faults, (call) => {
     if (call.namespace !== namespace) foreignWrites.push(`G2: wrote outside the namespace: ${call.path}`)
-    if (call.name?.startsWith(DECOY)) foreignWrites.push(`G2: wrote to an object of somebody else: ${call.path}`)
+    if (call.name?.startsWith(DECOY)) foreignWrites.push(`G2: wrote to an object of another owner: ${call.path}`)
     environment.onWrite(injector.attempts.length)
     deletion.onWrite(injector.attempts.length)
   })

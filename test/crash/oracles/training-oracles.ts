@@ -82,7 +82,7 @@ function countsOf(job: TrainingJob | undefined): { readonly failures: number; re
 const stateOf = (job: TrainingJob | undefined): string => job?.status?.state ?? 'Pending'
 const isTerminal = (state: string): boolean => state === 'Completed' || state === 'Failed'
 
-/** T5: a terminal state is final, and no pod is created after it. resourceVersions tell the order. */
+/** T5: a terminal state is final, and no pod is created after it. resourceVersions give the order. */
 function finalStates(): Oracle {
   const endedAt = new Map<string, string>()
   const restarted = onJob((job, previous) => {

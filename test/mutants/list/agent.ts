@@ -128,7 +128,7 @@ const routerMutants: readonly Mutant[] = [
   {
     id: 'agent/router-wrong-weight',
     file: 'src/agent/router/steering.ts',
-    what: 'HAProxy is told another weight than the route has.',
+    what: 'HAProxy gets another weight than the route has.',
     from: 'weight ${weight}`\n\nconst serverPath',
     to: 'weight ${weight + 1}`\n\nconst serverPath',
     caughtBy: router,
@@ -136,7 +136,7 @@ const routerMutants: readonly Mutant[] = [
   {
     id: 'agent/router-falls-first',
     file: 'src/agent/router/steering.ts',
-    what: 'Weights fall before others rise, so for a moment nobody gets requests.',
+    what: 'Weights fall before others rise, so for a moment no version gets requests.',
     from: '[...rising, ...falling]',
     to: '[...falling, ...rising]',
     caughtBy: router,

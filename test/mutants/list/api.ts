@@ -26,7 +26,7 @@ export const apiMutants: readonly Mutant[] = [
   {
     id: 'api/conversion-trusts-annotation',
     file: 'src/api/conversion.ts',
-    what: 'An annotation of somebody else changes what the client sees.',
+    what: 'An annotation of another client changes what the client sees.',
     from: 'sameJson(toAlphaBody(body), seen) &&',
     to: '',
     caughtBy: conversion('v1 → v1alpha1 → v1 gives the same object'),
@@ -34,7 +34,7 @@ export const apiMutants: readonly Mutant[] = [
   {
     id: 'api/conversion-unchecked',
     file: 'src/api/conversion.ts',
-    what: 'An annotation of somebody else makes a job that its schema does not allow.',
+    what: 'An annotation of another client results in a job that its schema does not allow.',
     from: '(fits(trainingJobV1.spec, body.spec) && hasRoom(body.spec))',
     to: 'hasRoom(body.spec)',
     caughtBy: conversion('an annotation by someone else'),
@@ -98,7 +98,7 @@ export const apiMutants: readonly Mutant[] = [
   {
     id: 'api/crd-without-status',
     file: 'src/api/crd.ts',
-    what: 'A kind has no status subresource, so anybody who may edit the spec may write the status.',
+    what: 'A kind has no status subresource, so every user who may edit the spec may write the status.',
     from: 'subresources: { status: {}, ',
     to: 'subresources: { ',
     caughtBy: crd,

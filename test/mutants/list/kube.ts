@@ -85,7 +85,7 @@ export const kubeMutants: readonly Mutant[] = [
   {
     id: 'kube/watch-expired',
     file: 'src/kube/watch-state.ts',
-    what: 'After 410 Expired the watch goes on from the lost version instead of listing again.',
+    what: 'After 410 Expired the watch resumes from the lost version instead of listing again.',
     from: 'return isExpired(error) || (',
     to: 'return (',
     caughtBy: watchState,

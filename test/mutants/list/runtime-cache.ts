@@ -10,7 +10,7 @@ export const cacheMutants: readonly Mutant[] = [
   {
     id: 'runtime/store-by-name',
     file: 'src/runtime/store.ts',
-    what: 'Objects are told apart by name instead of uid.',
+    what: 'Objects are distinguished by name instead of uid.',
     from: "return object.metadata.uid ?? ''",
     to: 'return keyString(keyOf(object))',
     caughtBy: cache,
@@ -125,7 +125,7 @@ export const intentMutants: readonly Mutant[] = [
   {
     id: 'runtime/drift-routes',
     file: 'src/runtime/foreign-fields.ts',
-    what: 'A route that somebody added by hand is not noticed.',
+    what: 'A route that a user added is not noticed.',
     from: 'Object.keys(fields).length === 0 ? [] : [{',
     to: 'Object.keys(fields).length >= 0 ? [] : [{',
     caughtBy: contract('src/runtime/foreign-fields.test.ts'),

@@ -116,7 +116,7 @@ export const commitMutants: readonly Mutant[] = [
   {
     id: 'runtime/applier-foreign',
     file: 'src/runtime/applier.ts',
-    what: 'An object of somebody else is overwritten.',
+    what: 'An object of another owner is overwritten.',
     from: 'if (!isControlledBy(live, owner)) return',
     to: 'if (live.metadata.name === "") return',
     caughtBy: commit('never touches a foreign object, known to the cache'),

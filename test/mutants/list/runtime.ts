@@ -158,7 +158,7 @@ const controllerMutants: readonly Mutant[] = [
   {
     id: 'runtime/slow-start-leaves-others',
     file: 'src/runtime/slow-start.ts',
-    what: 'Writes go on behind the back of a caller that was told of a failure.',
+    what: 'Writes continue after the caller got an error.',
     from: 'await Promise.allSettled(promises)',
     to: '',
     caughtBy: contract('src/runtime/slow-start.test.ts'),

@@ -16,7 +16,7 @@ export const servingMutants: readonly Mutant[] = [
   {
     id: 'serving/weights-not-100',
     file: 'src/plan/serving/steps/weights.ts',
-    what: 'The share of a version that is not ready goes to nobody.',
+    what: 'The share of a version that is not ready is lost.',
     from: 'return plus(plus(given, kept), apportion(takers, rest))',
     to: 'return plus(given, kept)',
     caughtBy: weights,

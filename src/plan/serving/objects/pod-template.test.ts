@@ -1,4 +1,4 @@
-/** The pod that each runtime gets, and how its model comes into it. */
+/** The pods of each runtime, and how they get the model. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { modelServerV1 } from '../../../api/modelserver.v1.ts'
@@ -130,7 +130,7 @@ test('torchserve listens to others, wants no token, and is ready when its worker
     assert.ok(file.includes(`${line}\n`), line)
 })
 
-test('an image alone answers on 8080, and is asked where the spec says', () => {
+test('an image without a runtime listens on 8080, and is probed at the endpoint of the spec', () => {
   const healthCheck = { endpoint: '/live', intervalSeconds: 30, timeoutSeconds: 2, failureThreshold: 4 }
   const { container } = template({ image: 'own:1', healthCheck })
   assert.equal(container.image, 'own:1')

@@ -208,7 +208,7 @@ function earlier({ served, version: first }: ReturnType<typeof render>): string 
   )
 }
 
-test('a verdict of an earlier release holds for what runs already, and for nothing else', () => {
+test('a result of an earlier release is valid only for what already runs', () => {
   const base = { model, server }
   const rendered = render(base)
   const template = serverTemplate(rendered.served, rendered.version, defaultServingConfig)

@@ -9,5 +9,5 @@ export const starting = (path: string): Probe => ({ path, periodSeconds: 5, time
 
 export const readiness = (path: string): Probe => ({ path, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 })
 
-/** Slow to judge: a server that is busy is not dead. */
+/** Long timeouts: a busy server is not dead. */
 export const liveness = (path: string): Probe => ({ path, periodSeconds: 15, timeoutSeconds: 10, failureThreshold: 4 })

@@ -33,7 +33,7 @@ describe('the provider of the spec', () => {
     })
   }
 
-  test('a version that still gets traffic keeps a model of one version from going direct', () => {
+  test('a model of one version does not switch to direct while another version gets traffic', () => {
     const view = viewOfModel({ versions: one })
     const split = new Map([
       ['v0', 50],

@@ -44,7 +44,7 @@ const cases: readonly Case[] = [
     gives: { isOver: false, idleSince: at(0), endsAt: 30 },
   },
   {
-    name: 'one that drains goes on from what is recorded',
+    name: 'a draining version continues from the recorded state',
     versions: { v0: drained(20), v1 },
     ...byDirect,
     gives: { isOver: false, idleSince: at(-20), endsAt: 10 },

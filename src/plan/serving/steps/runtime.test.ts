@@ -16,7 +16,7 @@ function settled(spec: object = {}): ServingCluster {
   return cluster
 }
 
-test('a runtime that nobody has is named, and what runs stays as it is', () => {
+test('reports an unknown runtime by name, and leaves running objects unchanged', () => {
   const cluster = settled()
   cluster.edit({ runtime: 'mine' })
   const plan = cluster.pass()

@@ -30,7 +30,7 @@ test('a version starts only after its validation, which a failure blocks', () =>
   cluster.edit({ image: 'iris:2' })
   assert.ok(calm(cluster, 40))
   assert.equal(cluster.model.status?.phase, 'Running')
-  assert.deepEqual(cluster.of('Job').length, 1, 'the verdict on the image before is gone')
+  assert.deepEqual(cluster.of('Job').length, 1, 'the result for the previous image is deleted')
   const events = ['ValidationStarted', 'ValidationFailed', 'ValidationStarted', 'ValidationSucceeded']
   assert.deepEqual(cluster.events.slice(0, 4), events)
 })

@@ -1,5 +1,5 @@
 /**
- * A framework decides how the processes of a training job find each other. Everything particular to a framework stands in
+ * A framework decides how the processes of a training job find each other. Everything particular to a framework is in
  * its own file in this folder. The names of frameworks and of their roles appear nowhere else but in the API.
  *
  * To add a framework: write its file, add a line to registry.ts and its name to `frameworks` in the API.
@@ -61,7 +61,7 @@ export type SecretData = Readonly<Record<string, string>>
 
 export interface FrameworkSecret {
   readonly generator: SecretGenerator
-  /** Includes the uid of the job: the operator cannot read Secrets, so only the name tells whose it is. */
+  /** Includes the uid of the job: the operator cannot read Secrets, so only the name identifies the owner. */
   readonly name: (job: TrainingJob) => string
   readonly type: string
   readonly volumeName: string

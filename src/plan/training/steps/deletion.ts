@@ -8,7 +8,7 @@ import type { TrainingObserved } from '../observe/observed.ts'
 import { snapshotOf } from '../observe/snapshot.ts'
 
 export interface DeletionPlan extends Plan {
-  /** After this plan nothing of the job is left, except data that outlives it. */
+  /** After this plan, only objects that outlive the job are left. */
   readonly done: boolean
 }
 
