@@ -21,6 +21,16 @@ test('applying the difference turns one object into the other', () => {
   )
 })
 
+test('keys with the characters that a pointer escapes stay as they are', () => {
+  const to: JsonObject = { a: { '~': 1, '/': 2, '~0': 3, '~1': 4, '~01': 5, '~10': 6, '/~1': 7 } }
+  const edits = diff({ a: {} }, to)
+  assert.deepEqual(applyEdits({ a: {} }, edits), to)
+  assert.deepEqual(
+    edits.map(([at]) => at),
+    ['/a/~0', '/a/~1', '/a/~00', '/a/~01', '/a/~001', '/a/~010', '/a/~1~01'],
+  )
+})
+
 test('the difference of equal objects is empty', () => {
   fc.assert(fc.property(withoutNulls, (object) => assert.deepEqual(diff(object, structuredClone(object)), [])))
 })

@@ -96,7 +96,7 @@ export const trainingMutants: readonly Mutant[] = [
     what: 'A suspended job keeps its workers.',
     from: 'return makePlan(snapshot, keepRecorded(snapshot, SUSPENDING), engine.remove(observed, all))',
     to: 'return makePlan(snapshot, keepRecorded(snapshot, SUSPENDING))',
-    caughtBy: trainingProperties,
+    caughtBy: contract('src/plan/training/steps/suspension.test.ts'),
   },
   {
     id: 'training/deadline-ignored',
