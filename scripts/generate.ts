@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { kinds } from '../src/api/kinds.ts'
 import { editorSchemas } from './editor-schemas.ts'
 import { INSTALL_FOLDERS, installFiles } from './install/files.ts'
-import { referencePage } from './reference.ts'
+import { referencePages } from './reference.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
@@ -25,11 +25,11 @@ export function generatedFiles(): Files {
     `schemas/${name}.json`,
     `${JSON.stringify(schema, null, 2)}\n`,
   ])
-  return new Map([
-    ...installFiles(),
-    ...schemas,
-    ['docs/CRD_REFERENCE.md', `<!-- ${NOTE} -->\n\n${referencePage(kinds)}`],
+  const pages = [...referencePages(kinds)].map(([path, content]): [string, string] => [
+    `docs/${path}`,
+    `<!-- ${NOTE} -->\n\n${content}`,
   ])
+  return new Map([...installFiles(), ...schemas, ...pages])
 }
 
 /** Generated files that are missing or differ, and files in our folders that nothing generates any more. */

@@ -1,33 +1,55 @@
-/** The API reference: every field of every kind with its type, default, limits, description and an example. */
+/**
+ * The API reference: an index, and a page for each kind with the type, default, limits, description and an example of every
+ * field. A field with a type of Kubernetes has one row, with a link to that type.
+ */
 
 import { objectSchema } from '../src/api/crd.ts'
 import { crdName, type Kind, type KindVersion } from '../src/api/kind.ts'
-import { CATEGORY } from '../src/api/kinds.ts'
+import { CATEGORY, GROUP } from '../src/api/kinds.ts'
 import { type JsonSchema, plain } from '../src/api/structural.ts'
+import { kubernetesType, supportedFields } from './kubernetes-types.ts'
 
-export function referencePage(kinds: readonly Kind[]): string {
-  const sections = kinds.flatMap((kind) => kind.versions.map((version) => versionSection(kind, version)))
-  return [INTRODUCTION, contents(kinds), ...sections].join('\n\n') + '\n'
+const FOLDER = 'reference'
+
+/** Path below `docs` → content. */
+export function referencePages(kinds: readonly Kind[]): ReadonlyMap<string, string> {
+  return new Map([
+    ['CRD_REFERENCE.md', `${INTRODUCTION}\n\n${contents(kinds)}\n`],
+    ...kinds.map((kind) => [`${FOLDER}/${fileName(kind)}`, kindPage(kind)] as const),
+  ])
 }
 
 const INTRODUCTION = `# API reference
 
-This page lists all fields of all kinds. \`kubectl explain <kind> --recursive\` shows the same from a cluster. For completion
+Each kind has a page with all its fields. \`kubectl explain <kind> --recursive\` shows the same from a cluster. For completion
 and validation in an editor, use the files in \`schemas/\` (first line of a manifest:
 \`# yaml-language-server: $schema=…/schemas/trainingjob-ml.example.com-v1.json\`).
 
 Fields marked *required* must be set. All other fields are optional and have the listed default, if any. The API server
 evaluates **rules** when an object is created or updated, and rejects manifests that violate one. The condition \`Limited\` of an
-object lists fields that are accepted but have no effect yet.`
+object lists fields that are accepted but have no effect yet.
+
+A field that has a type of Kubernetes, such as \`affinity\`, has one row with a link to the Kubernetes API reference. If only some
+fields of the type are supported, the row lists them.`
+
+/** The group is part of the name where it is not the main group, because two groups have a ModelDeployment. */
+const fileName = ({ group, kind }: Kind): string =>
+  `${group === GROUP ? '' : `${group.split('.')[0]}-`}${kind.toLowerCase()}.md`
 
 function contents(kinds: readonly Kind[]): string {
   const lines = kinds.flatMap((kind) =>
     kind.versions.map((version) => {
       const title = heading(kind, version)
-      return `- [${title}](#${anchor(title)}): ${version.description}`
+      return `- [${title}](${FOLDER}/${fileName(kind)}#${anchor(title)}): ${version.description}`
     }),
   )
   return lines.join('\n')
+}
+
+function kindPage(kind: Kind): string {
+  const sections = kind.versions.map((version) => versionSection(kind, version))
+  const title = `# ${kind.kind} (\`${kind.group}\`)`
+  return `${[title, 'See [the index](../CRD_REFERENCE.md) for all kinds and how to read this page.', ...sections].join('\n\n')}\n`
 }
 
 const heading = (kind: Kind, version: KindVersion): string => `${kind.kind} \`${kind.group}/${version.name}\``
@@ -71,13 +93,13 @@ interface Field {
   readonly required: boolean
 }
 
-/** Depth first, a parent before its children. */
-function fields(path: string, schema: JsonSchema): Field[] {
+/** Depth first, a parent before its children. Fields below one that `isLeaf` are omitted. */
+function fields(path: string, schema: JsonSchema, isLeaf = (_path: string): boolean => false): Field[] {
   const own = Object.entries(schema.properties ?? {}).flatMap(([name, child]) => {
     const field = { path: `${path}.${name}`, schema: child, required: schema.required?.includes(name) ?? false }
-    return [field, ...fields(field.path, child)]
+    return isLeaf(field.path) ? [field] : [field, ...fields(field.path, child, isLeaf)]
   })
-  return [...own, ...(schema.items ? fields(`${path}[]`, schema.items) : [])]
+  return [...own, ...(schema.items ? fields(`${path}[]`, schema.items, isLeaf) : [])]
 }
 
 function rules(root: JsonSchema): string {
@@ -93,13 +115,14 @@ function rules(root: JsonSchema): string {
 }
 
 function fieldTable(root: string, schema: JsonSchema): string {
-  const rows = fields(root, schema).map(({ path, schema: field, required }) =>
+  const isLeaf = (path: string): boolean => kubernetesType(path) !== undefined
+  const rows = fields(root, schema, isLeaf).map(({ path, schema: field, required }) =>
     row([
       `\`${path}\``,
-      typeOf(field),
+      linkedType(path, field) ?? typeOf(field),
       defaultOf(field, required),
       limits(field),
-      field.description ?? '',
+      isLeaf(path) ? `${field.description} Fields: ${codeList(supportedFields(field))}.` : (field.description ?? ''),
       example(field),
     ]),
   )
@@ -112,6 +135,13 @@ function fieldTable(root: string, schema: JsonSchema): string {
 
 const row = (cells: readonly string[]): string =>
   `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`
+
+const codeList = (names: readonly string[]): string => names.map(code).join(', ')
+
+function linkedType(path: string, schema: JsonSchema): string | undefined {
+  const type = kubernetesType(path)
+  return type && `${schema.items ? 'list of ' : ''}[${type.name}](${type.url})`
+}
 
 function typeOf(schema: JsonSchema): string {
   if (schema['x-kubernetes-int-or-string']) return 'integer or string'
@@ -130,7 +160,7 @@ function defaultOf(schema: JsonSchema, required: boolean): string {
 function limits(schema: JsonSchema): string {
   const { enum: values, minimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties, pattern } = schema
   return [
-    values?.map(code).join(', '),
+    values && codeList(values),
     range('', minimum, maximum),
     range(' characters', minLength, maxLength),
     range(' entries', minItems, maxItems ?? maxProperties),

@@ -107,7 +107,18 @@ export const affinity = object(
     podAffinity: optional(podAffinity('Pods to be scheduled near to.')),
     podAntiAffinity: optional(podAffinity('Pods to be scheduled away from.')),
   },
-  { description: 'Affinity of the pods, as in a PodSpec.' },
+  {
+    description: 'Affinity of the pods, as in a PodSpec.',
+    examples: [
+      {
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: 'pool', operator: 'In', values: ['a100', 'h100'] }] }],
+          },
+        },
+      },
+    ],
+  },
 )
 
 export type Affinity = Infer<typeof affinity>
