@@ -8,20 +8,26 @@ export interface Block {
   /** The heading above the block. */
   readonly heading: string
   readonly language: string
+  /**
+   * The word after the language, for YAML that is not a manifest of our cluster: `config` for settings of the operator,
+   * `fragment` for a part of a manifest, `foreign` for a manifest of another project.
+   */
+  readonly label: string
   readonly text: string
 }
 
 export function blocksIn(document: string): Block[] {
   const blocks: Block[] = []
   let heading = ''
-  let open: { readonly indent: string; readonly language: string; readonly lines: string[] } | undefined
+  let open: (Omit<Block, 'heading' | 'text'> & { readonly indent: string; readonly lines: string[] }) | undefined
   for (const line of readFileSync(join(ROOT, document), 'utf8').split('\n')) {
-    const fence = /^( *)```(\w*)$/.exec(line)
+    const fence = /^( *)```(\w*)(?: (\w+))?$/.exec(line)
     if (open && fence) {
-      blocks.push({ heading, language: open.language, text: `${open.lines.join('\n')}\n` })
+      const { language, label, lines } = open
+      blocks.push({ heading, language, label, text: `${lines.join('\n')}\n` })
       open = undefined
     } else if (open) open.lines.push(line.slice(open.indent.length))
-    else if (fence) open = { indent: fence[1] ?? '', language: fence[2] ?? '', lines: [] }
+    else if (fence) open = { indent: fence[1] ?? '', language: fence[2] ?? '', label: fence[3] ?? '', lines: [] }
     else heading = /^#+ (.+)$/.exec(line)?.[1] ?? heading
   }
   return blocks

@@ -1,0 +1,60 @@
+/** What can be checked of our documents without a cluster. `test/controlplane/documents.test.ts` applies the manifests. */
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { GROUP, MLOPS_GROUP } from '../../src/api/kinds.ts'
+import { operatorConfig } from '../../src/operator-config.ts'
+import { type Block, blocksIn, ROOT } from '../documents/blocks.ts'
+
+const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted()
+const labelled = documents.flatMap((document) =>
+  blocksIn(document)
+    .filter(({ label }) => label !== '')
+    .map((block) => ({ document, ...block })),
+)
+
+const parsed = ({ text }: Block) =>
+  parseAllDocuments(text).map((one) => {
+    assert.deepEqual(one.errors, [])
+    return one.toJS() as { readonly apiVersion?: string } | null
+  })
+
+test('every label of a block is known, and what it labels is as it says', () => {
+  const groups = [GROUP, MLOPS_GROUP]
+  for (const block of labelled) {
+    const at = `${block.document}: ${block.heading}: ${block.label}`
+    const objects = parsed(block)
+    const versions = objects.map((object) => object?.apiVersion ?? '')
+    if (block.label === 'config') for (const settings of objects) assert.ok(operatorConfig(settings), at)
+    else if (block.label === 'fragment') assert.deepEqual(new Set(versions), new Set(['']), at)
+    else if (block.label === 'foreign')
+      assert.ok(!versions.some((version) => version === '' || groups.includes(version.split('/')[0] ?? '')), at)
+    else assert.fail(`${at} is not a label`)
+  }
+})
+
+const anchorsIn = (document: string): Set<string> =>
+  new Set(
+    [...readFileSync(join(ROOT, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+
+test('every relative link leads to a file, and to a heading if it names one', () => {
+  const broken = documents.flatMap((document) => {
+    const prose = readFileSync(join(ROOT, document), 'utf8').replaceAll(/`[^`\n]*`/g, '')
+    return [...prose.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].flatMap(([, path = '', anchor]) => {
+      const target = path === '' ? document : join(dirname(document), path)
+      const isBroken =
+        !existsSync(join(ROOT, target)) ||
+        (anchor !== undefined && target.endsWith('.md') && !anchorsIn(target).has(anchor))
+      return isBroken ? [`${document}: ${path}${anchor === undefined ? '' : `#${anchor}`}`] : []
+    })
+  })
+  assert.deepEqual(broken, [])
+})
