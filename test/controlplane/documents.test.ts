@@ -24,6 +24,7 @@ const documents = [
   'docs/serving.md',
   'docs/gpu.md',
   'docs/multi-tenancy.md',
+  'docs/migration.md',
 ]
 
 for (const document of documents) {
