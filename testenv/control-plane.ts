@@ -220,6 +220,7 @@ class LocalControlPlane implements ControlPlane {
       // The defaults are for large clusters; tests would wait for them.
       '--kube-api-qps=300',
       '--kube-api-burst=300',
+      '--concurrent-namespace-syncs=50',
       '--horizontal-pod-autoscaler-sync-period=2s',
     ]
   }

@@ -14,6 +14,7 @@ import type { Trouble } from '../pod-trouble.ts'
 import { CONFLICT, recordRejection } from '../rejection.ts'
 import type { TrainingObserved } from './observe/observed.ts'
 import { snapshotOf } from './observe/snapshot.ts'
+import { isFinished } from './observe/state.ts'
 import { SUMMARY_CONDITION } from './report/conditions.ts'
 import { complete, failAtDeadline, stayFinished } from './steps/finish.ts'
 import { resize } from './steps/resize.ts'
@@ -51,10 +52,12 @@ export function planTraining(observed: TrainingObserved): TrainingPlan {
 /**
  * The plan after a write that cannot succeed until a person acts, such as one above a quota or one to a taken name. It
  * records the reason, creates and deletes nothing, and leaves retrying to the caller. Except after a name conflict, a gang
- * that exists only in part is rolled back: the next attempt is recorded, and the passes that follow delete its pods.
+ * that exists only in part is rolled back: the next attempt is recorded, and the passes that follow delete its pods. The
+ * result of a finished job stays recorded; a rejected clean-up is an event only.
  */
 export function planRejection(observed: TrainingObserved, trouble: Trouble): TrainingPlan {
   const snapshot = snapshotOf(observed)
+  if (isFinished(snapshot.job)) return { writes: [], deletions: [], events: recordRejection(undefined, trouble).events }
   const { state = 'Pending', conditions } = snapshot.job.status ?? {}
   const { rejection, events } = recordRejection(getCondition(conditions, SUMMARY_CONDITION), trouble)
   const update = keepRecorded(snapshot, { state, ...rejection, isReady: false })

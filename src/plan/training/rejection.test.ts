@@ -17,6 +17,24 @@ test('records why a write was rejected, and writes nothing else', () => {
   assert.equal(cluster.job.status?.state, 'Initializing')
 })
 
+test('the result of a finished job stays, whatever is rejected while it is cleaned up', () => {
+  const cluster = new TrainingCluster({ numWorkers: 2, backoffLimit: 0 })
+  cluster.settle()
+  cluster.runAll()
+  const [pod] = cluster.pods
+  assert.ok(pod)
+  cluster.exit(pod, { exitCode: 3 })
+  cluster.pass()
+  const { status } = cluster.job
+  assert.equal(status?.state, 'Failed')
+  const plan = planRejection(cluster.observed, { reason: 'Forbidden', message: 'a policy keeps pods' })
+  assert.deepEqual([plan.writes, plan.deletions, plan.status], [[], [], undefined])
+  assert.deepEqual(
+    plan.events.map(({ reason, note }) => `${reason}: ${note}`),
+    ['ReconcileFailed: Forbidden: a policy keeps pods'],
+  )
+})
+
 test('a name conflict keeps the job Pending, with the reason and the condition Conflict', () => {
   const cluster = new TrainingCluster({ numWorkers: 2 })
   cluster.pass(1)
