@@ -49,8 +49,8 @@ export interface ServingCaches {
 }
 
 export interface ServingScope {
-  /** One namespace instead of all. */
-  readonly namespace?: string
+  /** One namespace or several instead of all. */
+  readonly namespace?: string | readonly string[]
   /** How often to ask for kinds that the cluster does not serve. */
   readonly discoveryMs?: number
 }

@@ -32,8 +32,8 @@ import { ServingMetrics } from './serving-metrics.ts'
 import { isVisibleChange } from './visible-change.ts'
 
 export interface ServingOptions {
-  /** One namespace instead of all. */
-  readonly namespace?: string
+  /** One namespace or several instead of all. */
+  readonly namespace?: string | readonly string[]
   readonly concurrency?: number
   /** How often every model is reconciled without a change. */
   readonly resyncMs?: number

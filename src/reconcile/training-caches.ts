@@ -25,9 +25,12 @@ export interface TrainingCaches {
 export const CLAIM = 'claim'
 export const NODE = 'node'
 
+/** One namespace or several instead of all. */
+type Namespaces = string | readonly string[]
+
 const OURS = 'app=trainingjob'
 
-export function trainingCaches(caches: Caches, gpuResource: string, namespace?: string): TrainingCaches {
+export function trainingCaches(caches: Caches, gpuResource: string, namespace?: Namespaces): TrainingCaches {
   const scope = namespace === undefined ? {} : { namespace }
   return {
     jobs: caches.of(trainingJobs, { ...scope, indexes: { [CLAIM]: claimKeys } }),

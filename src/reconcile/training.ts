@@ -35,8 +35,8 @@ import { CLAIM, claimKey, jobKeys, NODE, trainingCaches, type TrainingCaches } f
 import { liveMembers } from './training-members.ts'
 
 export interface TrainingOptions {
-  /** One namespace instead of all. */
-  readonly namespace?: string
+  /** One namespace or several instead of all. */
+  readonly namespace?: string | readonly string[]
   readonly concurrency?: number
   /** Interval at which every job is reconciled without an event. */
   readonly resyncMs?: number

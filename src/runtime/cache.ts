@@ -13,7 +13,8 @@
  * - All readers share the objects and must not change them. Of `managedFields` they keep only what drift detection needs.
  *
  * Assumptions
- * - The watch delivers in the order of the server, rejects stale lists, and reconnects by itself (`kube/watch.ts`).
+ * - A watch delivers in the order of the server, rejects stale lists, and reconnects by itself (`kube/watch.ts`). The
+ *   watches of several namespaces have no order among each other.
  */
 import type { KubeObject, ObjectKey, Resource } from '../kube/object.ts'
 import { isOlder } from '../kube/resource-version.ts'
@@ -21,9 +22,12 @@ import type { WatchUpdate } from '../kube/watch.ts'
 import type { Logger } from './log.ts'
 import { type IndexFunction, type ObjectChange, Store, versionOf } from './store.ts'
 import { createTrim, type TrimOptions } from './trim.ts'
+import { ALL_NAMESPACES, WatchVersions } from './watch-versions.ts'
 
 export interface CacheOptions<T extends KubeObject> extends TrimOptions<T> {
   readonly resource: Resource<T>
+  /** The namespaces to watch, each by its own watch. Empty or omitted: all, by one watch. */
+  readonly namespaces?: readonly string[]
   /** Label keys to index: see `byLabel`. */
   readonly labels?: readonly string[]
   /** Further indexes by name: see `byIndex`. */
@@ -37,8 +41,20 @@ export type Listener<T> = (event: CacheEvent<T>) => void
 
 /** A write of this process, with what a cache needs to decide whether it has observed it. */
 export type Write =
-  | { readonly uid: string; readonly resourceVersion: string; readonly deleted?: never }
+  | {
+      readonly uid: string
+      readonly resourceVersion: string
+      /** The namespace of the object. Omitted: the cache has observed the write when all its watches have passed it. */
+      readonly namespace?: string
+      readonly deleted?: never
+    }
   | { readonly uid: string; readonly deleted: true }
+
+/** Opens the watch of one namespace, or of all. It passes the trim on, so that objects are reduced as soon as they are decoded. */
+export type OpenWatch<T extends KubeObject> = (
+  trim: (object: T) => T,
+  scope: { readonly namespace?: string },
+) => AsyncIterable<WatchUpdate<T>>
 
 const NAMESPACE = 'namespace'
 const OWNER = 'owner'
@@ -48,18 +64,19 @@ export class Cache<T extends KubeObject = KubeObject> {
   readonly #log: Logger
   readonly #trim: (object: T) => T
   readonly #store: Store<T>
+  readonly #versions: WatchVersions
   readonly #listeners: Listener<T>[] = []
   readonly #servedListeners: (() => void)[] = []
   readonly #synced = Promise.withResolvers<void>()
   #hasSynced = false
   #isServed = true
-  #resourceVersion = '0'
   #rewinds = 0
 
   constructor(options: CacheOptions<T>) {
     this.resource = options.resource
     this.#log = options.log
     this.#trim = createTrim(options)
+    this.#versions = new WatchVersions(options.namespaces ?? [])
     this.#store = new Store<T>({
       [NAMESPACE]: (object) => [object.metadata.namespace ?? ''],
       [OWNER]: (object) => object.metadata.ownerReferences?.map((owner) => owner.uid) ?? [],
@@ -68,7 +85,7 @@ export class Cache<T extends KubeObject = KubeObject> {
     })
   }
 
-  /** Resolves after the first list, or when it is certain that the cluster does not serve the kind. */
+  /** Resolves after the first list of every watch, or when it is certain that the cluster does not serve the kind. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
@@ -127,20 +144,21 @@ export class Cache<T extends KubeObject = KubeObject> {
   /** The cluster does not serve the kind: the cache is empty until a watch lists it again. */
   empty(): void {
     const deletions = this.#store.clear()
+    this.#versions.forgetLists()
     for (const change of deletions) this.#notify({ ...change, initial: false })
     this.#serve(false)
     this.#finishSync()
   }
 
   /**
-   * Whether the cache reflects the write: it has the object in that version or a newer one; or the cache as a whole has
-   * passed that version, so the object has changed or is gone; or, for a deletion, the object is gone or terminating.
+   * Whether the cache reflects the write: it has the object in that version or a newer one; or the watch of its namespace
+   * has passed that version, so the object has changed or is gone; or, for a deletion, the object is gone or terminating.
    */
   hasSeen(write: Write): boolean {
     const known = this.#store.byUid(write.uid)
     if (write.deleted) return known === undefined || known.metadata.deletionTimestamp !== undefined
     const reached = (version: string): boolean => !isOlder(version, write.resourceVersion)
-    return reached(this.#resourceVersion) || (known !== undefined && reached(versionOf(known)))
+    return reached(this.#versions.of(write.namespace)) || (known !== undefined && reached(versionOf(known)))
   }
 
   /** Counts restores of etcd from a backup: such a restore may have undone earlier writes, so no reader waits for them. */
@@ -153,48 +171,48 @@ export class Cache<T extends KubeObject = KubeObject> {
     return this.#trim(object)
   }
 
-  /**
-   * Follows a watch until its signal aborts. Passes the trim to the watch, so that objects are reduced as soon as they
-   * are decoded.
-   */
-  async follow(watch: (trim: (object: T) => T) => AsyncIterable<WatchUpdate<T>>): Promise<void> {
-    for await (const update of watch(this.#trim)) this.#take(update)
+  /** Follows a watch of each namespace until they end. */
+  async follow(open: OpenWatch<T>): Promise<void> {
+    const all = this.#versions.watches.map(async (name) => {
+      const scope = name === ALL_NAMESPACES ? {} : { namespace: name }
+      for await (const update of open(this.#trim, scope)) this.#take(update, name)
+    })
+    await Promise.all(all)
   }
 
-  #take(update: WatchUpdate<T>): void {
+  #take(update: WatchUpdate<T>, watch: string): void {
     const initial = !this.#hasSynced
-    const changes = this.#change(update)
-    this.#advance('object' in update ? versionOf(update.object) : update.resourceVersion)
+    const changes = this.#change(update, watch)
+    this.#versions.advance(watch, 'object' in update ? versionOf(update.object) : update.resourceVersion)
     for (const change of changes) this.#notify({ ...change, initial })
     if (update.type !== 'replace') return
+    this.#versions.listed(watch)
+    if (!this.#versions.allListed) return
     this.#serve(true)
     this.#finishSync()
   }
 
-  #change(update: WatchUpdate<T>): ObjectChange<T>[] {
-    if (update.type === 'replace') return this.#replace(update.items, update.resourceVersion)
+  #change(update: WatchUpdate<T>, watch: string): ObjectChange<T>[] {
+    if (update.type === 'replace') return this.#replace(update.items, update.resourceVersion, watch)
     if (update.type === 'delete') return this.#store.delete(update.object)
-    return update.type === 'apply' && this.#isNewer(update.object) ? this.#store.put(update.object) : []
+    return update.type === 'apply' && this.#isNewer(update.object, watch) ? this.#store.put(update.object) : []
   }
 
-  #replace(items: readonly T[], resourceVersion: string): ObjectChange<T>[] {
-    if (!isOlder(resourceVersion, this.#resourceVersion)) return this.#store.replace(items)
+  #replace(items: readonly T[], resourceVersion: string, watch: string): ObjectChange<T>[] {
+    const known = this.list(watch === ALL_NAMESPACES ? {} : { namespace: watch })
+    if (!isOlder(resourceVersion, this.#versions.of(watch))) return this.#store.replace(items, known)
     this.#rewinds += 1
-    this.#resourceVersion = resourceVersion
+    this.#versions.rewind(watch, resourceVersion)
     this.#log.warn(
       { kind: this.resource.kind, resourceVersion },
       'the server went back to an older state: was etcd restored from a backup?',
     )
-    return [...this.#store.clear(), ...this.#store.replace(items)]
+    return [...known.flatMap((object) => this.#store.delete(object)), ...this.#store.replace(items, [])]
   }
 
-  /** Each change of a kind has a later version than all before it. Anything else is a repeated, older event. */
-  #isNewer(object: T): boolean {
-    return isOlder(this.#resourceVersion, versionOf(object))
-  }
-
-  #advance(resourceVersion: string): void {
-    if (isOlder(this.#resourceVersion, resourceVersion)) this.#resourceVersion = resourceVersion
+  /** Each change that a watch delivers has a later version than all before it. Anything else is a repeated, older event. */
+  #isNewer(object: T, watch: string): boolean {
+    return isOlder(this.#versions.of(watch), versionOf(object))
   }
 
   #serve(isServed: boolean): void {

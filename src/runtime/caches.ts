@@ -18,8 +18,8 @@ export interface KindOptions<T extends KubeObject> extends Pick<
   CacheOptions<T>,
   'trim' | 'labels' | 'indexes' | 'exclusive'
 > {
-  /** One namespace instead of all. */
-  readonly namespace?: string
+  /** One namespace or several, each with its own watch, instead of all. */
+  readonly namespace?: string | readonly string[]
   readonly labelSelector?: string
   readonly fieldSelector?: string
   /** Inactivity after which the connection of the watch counts as dead. The default allows for one late bookmark. */
@@ -125,10 +125,11 @@ export class Caches {
 
   #create<T extends KubeObject>(resource: Resource<T>, options: KindOptions<T>): Cache<T> {
     const { client, log, clock = systemClock } = this.#deps
-    const { trim, labels, indexes, exclusive, optional, ...scope } = options
+    const { trim, labels, indexes, exclusive, optional, namespace, ...selection } = options
     const cache = new Cache<T>({
       resource,
       log,
+      namespaces: [namespace ?? []].flat(),
       ...(trim && { trim }),
       ...(labels && { labels }),
       ...(indexes && { indexes }),
@@ -137,8 +138,10 @@ export class Caches {
     const onState = (state: WatchState): void => this.#reportState(resource.kind, state)
     const follow = (signal: AbortSignal): Promise<void> =>
       optional
-        ? followWhileServed(cache, { client, log, clock, watch: { ...scope, signal, onState }, ...optional })
-        : cache.follow((transform) => watch(client, resource, { ...scope, signal, transform, onState }))
+        ? followWhileServed(cache, { client, log, clock, watch: { ...selection, signal, onState }, ...optional })
+        : cache.follow((transform, scope) =>
+            watch(client, resource, { ...selection, ...scope, signal, transform, onState }),
+          )
     const id = `${apiVersionOf(resource)}/${resource.kind}`
     const entry: Entry = { cache: cache as unknown as Cache, labelSelector: options.labelSelector, follow }
     this.#entries.set(id, [...(this.#entries.get(id) ?? []), entry])

@@ -18,7 +18,7 @@ export interface OptionalKindDeps<T extends KubeObject> {
   readonly client: Client
   readonly log: Logger
   readonly clock: Clock
-  readonly watch: Omit<WatchOptions<T>, 'transform'>
+  readonly watch: Omit<WatchOptions<T>, 'transform' | 'namespace'>
   /** Interval at which discovery is polled for a missing kind. */
   readonly pollMs?: number
 }
@@ -92,8 +92,8 @@ async function followUntilGone<T extends KubeObject>(cache: Cache<T>, deps: Opti
     else onState?.(state)
   }
   const until = AbortSignal.any([signal, gone.signal])
-  await cache.follow((transform) =>
-    watch(client, cache.resource, { ...selection, signal: until, transform, onState: note }),
+  await cache.follow((transform, scope) =>
+    watch(client, cache.resource, { ...selection, ...scope, signal: until, transform, onState: note }),
   )
   if (signal.aborted) return
   log.info({ kind: cache.resource.kind }, 'the cluster no longer serves an optional kind')

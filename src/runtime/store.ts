@@ -69,10 +69,13 @@ export class Store<T extends KubeObject> {
     return known ? [this.#remove(known)] : []
   }
 
-  /** Makes the store equal to a list. Deletions come first, so that a recreated object is a delete, then an add. */
-  replace(items: readonly T[]): ObjectChange<T>[] {
+  /**
+   * Replaces `known`, the objects that the watch has delivered so far, by a list. Deletions come first, so that a recreated
+   * object is a delete, then an add.
+   */
+  replace(items: readonly T[], known: readonly T[]): ObjectChange<T>[] {
     const listed = new Set(items.map(uidOf))
-    const gone = this.all().filter((known) => !listed.has(uidOf(known)))
+    const gone = known.filter((object) => !listed.has(uidOf(object)))
     return [...gone.map((object) => this.#remove(object)), ...items.flatMap((item) => this.put(item))]
   }
 

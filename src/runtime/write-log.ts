@@ -66,9 +66,10 @@ export class WriteLog {
   clientFor(key: ObjectKey, client: Client): Client {
     const wrote = <T extends KubeObject>(resource: Resource<T>, options: WriteOptions | undefined, object: T): T => {
       const { metadata } = object
-      const { uid, resourceVersion } = metadata
+      const { uid, resourceVersion, namespace } = metadata
       const caches = this.#caches.allHolding({ ...kindOf(resource), metadata })
-      if (uid && resourceVersion && !options?.dryRun) this.record(key, { uid, resourceVersion }, caches)
+      const write = { uid: uid ?? '', resourceVersion: resourceVersion ?? '', ...(namespace && { namespace }) }
+      if (uid && resourceVersion && !options?.dryRun) this.record(key, write, caches)
       return object
     }
     const removed = (resource: Resource, target: ObjectKey, known?: string): void => {
