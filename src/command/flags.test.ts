@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Flags, helpOf, parseFlags, UsageError, parseInteger } from './flags.ts'
+import { type Flags, helpOf, parseFlags, UsageError, parseInteger, parseNames } from './flags.ts'
 
 const flags = {
   port: { value: 'PORT', env: 'PORT', default: '8000', help: 'where to listen' },
@@ -25,6 +25,13 @@ test('invalid values are UsageErrors', () => {
   assert.throws(() => parseFlags(flags, [], { ELECT: 'perhaps' }), /--elect must be true or false/)
   assert.throws(() => parseInteger('port', 'many', 0, 10), /--port must be an integer from 0 to 10/)
   assert.equal(parseInteger('port', '7', 0, 10), 7)
+})
+
+test('parses a list of names', () => {
+  assert.deepEqual(parseNames('namespace', ''), [])
+  assert.deepEqual(parseNames('namespace', 'team-a, team-b,team-a,'), ['team-a', 'team-b'])
+  for (const wrong of ['Team', 'a b', '-a', 'a'.repeat(64)])
+    assert.throws(() => parseNames('namespace', `a,${wrong}`), /--namespace must be a list of names like a,b, not/)
 })
 
 test('the help shows every flag with its variable and default', () => {

@@ -83,3 +83,16 @@ export function parseInteger(name: string, text: string, minimum: number, maximu
   if (Number.isInteger(number) && number >= minimum && number <= maximum) return number
   throw new UsageError(`--${name} must be an integer from ${minimum} to ${maximum}, not '${text}'`)
 }
+
+const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Parses a list of names, such as `a,b`, without repetitions. Throws a UsageError for what cannot be the name of a namespace. */
+export function parseNames(name: string, text: string): string[] {
+  const names = text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+  const wrong = names.find((one) => !DNS_LABEL.test(one))
+  if (wrong !== undefined) throw new UsageError(`--${name} must be a list of names like a,b, not '${wrong}'`)
+  return [...new Set(names)]
+}

@@ -38,7 +38,8 @@ export interface ChildCaches {
 
 export interface ServingCaches {
   readonly models: Cache<ModelDeployment>
-  readonly mlopsModels: Cache<MlopsModelDeployment>
+  /** Absent if the operator does not serve this API group. */
+  readonly mlopsModels?: Cache<MlopsModelDeployment>
   readonly servers: Cache<ModelServer>
   readonly pods: Cache<Pod>
   /** Of the models' Services, not of those of single versions. They have the labels of their Service. */
@@ -53,6 +54,8 @@ export interface ServingScope {
   readonly namespace?: string | readonly string[]
   /** How often to ask for kinds that the cluster does not serve. */
   readonly discoveryMs?: number
+  /** Whether to serve the ModelDeployments of mlops.sathvik.dev; by default true. */
+  readonly mlops?: boolean
 }
 
 /** Indexes: models by their ModelServer and by uid; what belongs to models by the key of a model, present or past. */
@@ -60,7 +63,8 @@ export const SERVER = 'server'
 const UID = 'uid'
 const MODEL = 'model'
 
-export function servingCaches(caches: Caches, { namespace, discoveryMs }: ServingScope = {}): ServingCaches {
+export function servingCaches(caches: Caches, options: ServingScope = {}): ServingCaches {
+  const { namespace, discoveryMs, mlops = true } = options
   const scope = namespace === undefined ? {} : { namespace }
   const models = {
     ...scope,
@@ -77,7 +81,7 @@ export function servingCaches(caches: Caches, { namespace, discoveryMs }: Servin
   const optional = discoveryMs === undefined ? {} : { pollMs: discoveryMs }
   return {
     models: caches.of(modelDeployments, models),
-    mlopsModels: caches.of(mlopsModelDeployments, models),
+    ...(mlops && { mlopsModels: caches.of(mlopsModelDeployments, models) }),
     servers: caches.of(modelServers, scope),
     pods: child(Pod, { trim: trimmedPod }),
     endpoints: child(EndpointSlice, {

@@ -39,6 +39,8 @@ export interface ServingOptions {
   readonly resyncMs?: number
   /** How often to ask for kinds that the cluster does not serve. */
   readonly discoveryMs?: number
+  /** Whether to reconcile the ModelDeployments of mlops.sathvik.dev; by default true. */
+  readonly mlops?: boolean
   readonly config?: Partial<ServingConfig>
   readonly readReports: ReadTrafficReports
   /** Instead of the rates between two reports. */
@@ -75,7 +77,7 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
   }
   return [
     addController('modeldeployment', caches.models, deps, options),
-    addController('mlops-modeldeployment', caches.mlopsModels, deps, options),
+    ...(caches.mlopsModels ? [addController('mlops-modeldeployment', caches.mlopsModels, deps, options)] : []),
   ]
 }
 

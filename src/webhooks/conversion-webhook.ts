@@ -6,6 +6,9 @@
  * - Certificates are renewed after two thirds of their lifetime, without a restart. All replicas use the same one.
  * - An authority is published before a certificate that it has signed is used.
  * - A failed pass changes nothing and is retried.
+ *
+ * With certificates that others provide, the webhook is ready if the server has one that is valid, and uses a new one soon
+ * after it is in the directory.
  */
 
 import type { Client } from '../kube/client.ts'
@@ -22,23 +25,32 @@ import {
   nextRenewal,
   renewBundle,
 } from './certificate-bundle.ts'
+import { CertificateReader } from './certificate-reader.ts'
 import { loadBundle, storeBundle } from './certificate-secret.ts'
 import { type ConversionServer, startConversionServer } from './conversion-server.ts'
 import { publishTrust, type WebhookEndpoint } from './conversion-trust.ts'
 
-export interface ConversionWebhookOptions {
-  readonly client: Client
+export interface WebhookServerOptions {
   readonly clock: Clock
   readonly log: Logger
+  readonly port: number
+  readonly host?: string
+  /** Interval of checks for a renewal by others and for changes of the CRD. */
+  readonly pollMs?: number
+}
+
+export interface ConversionWebhookOptions extends WebhookServerOptions {
+  readonly client: Client
   /** How the API server reaches this server. */
   readonly endpoint: WebhookEndpoint
   /** The Secret that the replicas share. */
   readonly secret: ObjectKey
-  readonly port: number
-  readonly host?: string
   readonly lifetimes?: Lifetimes
-  /** Interval of checks for a renewal by another replica and for changes of the CRD. */
-  readonly pollMs?: number
+}
+
+export interface MountedWebhookOptions extends WebhookServerOptions {
+  /** Has `tls.crt` and `tls.key`, as a mounted Secret of type `kubernetes.io/tls`. */
+  readonly directory: string
 }
 
 export interface ConversionWebhook {
@@ -55,16 +67,37 @@ const RETRY_MS = 1_000
 
 /** Starts the server and the renewal of certificates. Does not wait for the first certificate. */
 export async function startConversionWebhook(options: ConversionWebhookOptions): Promise<ConversionWebhook> {
-  const { port, host } = options
+  return startWebhook(options, (server) => new CertificateKeeper(options, server))
+}
+
+/**
+ * Starts the server with certificates that others issue and renew, such as cert-manager. They also set the CA bundle of the
+ * CRD: this webhook neither reads nor writes the cluster.
+ */
+export async function startMountedWebhook(options: MountedWebhookOptions): Promise<ConversionWebhook> {
+  return startWebhook(options, (server) => new CertificateReader(options, server))
+}
+
+/** Provides the certificate of the server until the signal aborts. */
+interface CertificateProvider {
+  run(signal: AbortSignal): Promise<void>
+  check(): string | undefined
+  readonly certificateExpiresAt: number | undefined
+}
+
+async function startWebhook(
+  { port, host }: WebhookServerOptions,
+  provide: (server: ConversionServer) => CertificateProvider,
+): Promise<ConversionWebhook> {
   const server = await startConversionServer(host === undefined ? { port } : { port, host })
   const stop = new AbortController()
-  const keeper = new CertificateKeeper(options, server)
-  const running = keeper.run(stop.signal)
+  const provider = provide(server)
+  const running = provider.run(stop.signal)
   return {
     port: server.port,
-    check: () => keeper.check(),
+    check: () => provider.check(),
     get certificateExpiresAt() {
-      return keeper.certificateExpiresAt
+      return provider.certificateExpiresAt
     },
     close: async () => {
       stop.abort()
@@ -74,7 +107,7 @@ export async function startConversionWebhook(options: ConversionWebhookOptions):
   }
 }
 
-class CertificateKeeper {
+class CertificateKeeper implements CertificateProvider {
   readonly #options: ConversionWebhookOptions
   readonly #server: ConversionServer
   readonly #policy: CertificatePolicy
