@@ -30,11 +30,19 @@ const commands: Readonly<Record<string, Entry>> = {
     help: 'configure HAProxy by the route of a model, and report its traffic',
     load: async () => (await import('./router/command.ts')).routerCommand,
   },
+  'tiny-train': {
+    help: 'train the model of `ml-operator check`',
+    load: async () => (await import('./tiny-model/train.ts')).tinyTrainCommand,
+  },
+  'tiny-serve': {
+    help: 'serve the model of `ml-operator check`',
+    load: async () => (await import('./tiny-model/serve.ts')).tinyServeCommand,
+  },
 }
 
 /** One line per command. */
 export const agentHelp = Object.entries(commands)
-  .map(([name, { help }]) => `  agent ${name.padEnd(8)} ${help}`)
+  .map(([name, { help }]) => `  agent ${name.padEnd(10)} ${help}`)
   .join('\n')
 
 export async function runAgent([name, ...args]: readonly string[], call: Omit<AgentCall, 'flags'>): Promise<number> {
