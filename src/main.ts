@@ -20,6 +20,11 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     process.stdout.write(await help())
     return
   }
+  if (command === 'check') {
+    const { check } = await import('./check.ts')
+    await check(args, process.env, stopSignal())
+    return
+  }
   if (command !== 'operator') throw new UsageError(`unknown command '${command}'`)
   const { operator } = await import('./operator.ts')
   await operator(args, process.env)
@@ -27,17 +32,23 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
 
 async function help(): Promise<string> {
   const { operatorHelp } = await import('./operator.ts')
+  const { checkHelp } = await import('./check.ts')
   return `ml-operator: from distributed training to live traffic
 
 Usage: ml-operator operator [flags]
+       ml-operator check [flags]
        ml-operator agent NAME [flags]
 
 Commands
-  operator       reconcile TrainingJobs and ModelDeployments
+  operator         reconcile TrainingJobs and ModelDeployments
+  check            train and serve a tiny model, to show that an installation works
 ${agentHelp}
 
 Flags of operator
 ${operatorHelp}
+
+Flags of check
+${checkHelp}
 `
 }
 

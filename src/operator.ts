@@ -1,6 +1,6 @@
 /**
- * `ml-operator operator`: its flags, and the composition of clients, manager, controllers and webhook. Only this module
- * creates Kubernetes clients. It is loaded only for this command, so that agents in tenants' pods do not load it.
+ * `ml-operator operator`: its flags, and the composition of clients, manager, controllers and webhook. Only commands
+ * create Kubernetes clients. It is loaded only for this command, so that agents in tenants' pods do not load it.
  */
 import { CONVERSION_SERVICE } from './api/crd.ts'
 import { type Flags, helpOf, parseFlags, UsageError, type Values, parseInteger, parseNames } from './command/flags.ts'

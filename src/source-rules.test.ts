@@ -38,6 +38,7 @@ test('only commit writes children and statuses; the other writers are known', ()
     'reconcile/training.ts': 'the first write for a job: the finalizer and the accepted version',
     'runtime/leader.ts': 'the Lease',
     'runtime/events.ts': 'Events',
+    'check.ts': 'no part of the operator: creates the objects of `ml-operator check`, and deletes them',
     'webhooks/certificate-secret.ts': 'the Secret of the webhook',
     'webhooks/conversion-trust.ts': 'the CRD: address and authorities of the webhook',
   }
@@ -47,8 +48,8 @@ test('only commit writes children and statuses; the other writers are known', ()
   assert.deepEqual([...found].toSorted(), Object.keys(writers).toSorted())
 })
 
-test('only the operator creates Kubernetes clients and a manager', () => {
-  assert.deepEqual(filesWith(/(?<!function )\bcreateClient\(/), ['operator.ts'])
+test('only the commands create Kubernetes clients, and only the operator a manager', () => {
+  assert.deepEqual(filesWith(/(?<!function )\bcreateClient\(/), ['check.ts', 'operator.ts'])
   assert.deepEqual(filesWith(/\bnew Manager\(/), ['operator.ts'])
 })
 

@@ -4,7 +4,11 @@ import { Document, isMap, isSeq, stringify } from 'yaml'
 import { customResourceDefinition } from '../../src/api/crd.ts'
 import { crdName } from '../../src/api/kind.ts'
 import { kinds } from '../../src/api/kinds.ts'
-import { clusterWideRoles, type Grant, namespacedRoles, rulesAt } from './roles.ts'
+import { chartReadme } from './chart-readme.ts'
+import { chartValues } from './chart-values.ts'
+import { clusterWideRoles, type Grant, markedRulesAt, namespacedRoles } from './roles.ts'
+import { userGrants } from './user-roles.ts'
+import { valuesSchema } from './values-schema.ts'
 
 const CRD_NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
 const NOTE = 'Generated from scripts/install by scripts/generate.ts. Do not edit.'
@@ -36,11 +40,22 @@ export function installFiles(): [string, string][] {
     ['config/rbac-namespaced/roles.yaml', `# ${NOTE}\n${namespacedRoles().map(explained).join('---\n')}`],
     ['config/rbac-namespaced/Kustomization', kustomization(['roles.yaml'])],
     [`${CHART}/generated/rules.yaml`, `# ${NOTE}\n${stringify(ruleSets(), STYLE)}`],
+    ...chartFiles(),
+  ]
+}
+
+/** Documents of the chart that follow from its values.yaml and from the configuration of the operator. */
+function chartFiles(): [string, string][] {
+  const values = chartValues()
+  return [
+    [`${CHART}/values.schema.json`, `${JSON.stringify(valuesSchema(values), null, 2)}\n`],
+    [`${CHART}/README.md`, chartReadme(values)],
   ]
 }
 
 function ruleSets(): object {
-  return { cluster: rulesAt('cluster'), watched: rulesAt('watched'), own: rulesAt('own') }
+  const [cluster, watched, own] = [markedRulesAt('cluster'), markedRulesAt('watched'), markedRulesAt('own')]
+  return { cluster, watched, own, users: userGrants }
 }
 
 function kustomization(resources: readonly string[]): string {

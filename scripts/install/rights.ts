@@ -8,7 +8,7 @@ import { trainingJobKind } from '../../src/api/kinds.ts'
 import { providers, type TrafficProvider } from '../../src/plan/traffic/index.ts'
 
 /**
- * The scope of a permission. `watched`: the namespaces that the operator serves, all or one; `own`: the namespace it runs in;
+ * The scope of a permission. `watched`: the namespaces that the operator serves, all or some; `own`: the namespace it runs in;
  * `cluster`: cluster-scoped kinds.
  */
 export type Place = 'watched' | 'own' | 'cluster'
@@ -22,6 +22,8 @@ export interface Right {
   readonly verbs: readonly Verb[]
   /** Only objects with these names. RBAC cannot restrict `create` by name. */
   readonly names?: readonly string[]
+  /** Only for an operator that issues the certificates of its webhook. */
+  readonly forWebhook?: true
   readonly why: string
 }
 
@@ -148,6 +150,7 @@ export const rights: readonly Right[] = [
     resources: ['customresourcedefinitions'],
     verbs: ['get', 'patch'],
     names: [crdName(trainingJobKind)],
+    forWebhook: true,
     why: 'Publish the CA of the conversion webhook.',
   },
   {
@@ -171,6 +174,7 @@ export const rights: readonly Right[] = [
     resources: ['secrets'],
     verbs: ['get', 'update'],
     names: [WEBHOOK_SECRET],
+    forWebhook: true,
     why: 'Share the certificates of the webhook between replicas.',
   },
   {
@@ -178,6 +182,7 @@ export const rights: readonly Right[] = [
     group: '',
     resources: ['secrets'],
     verbs: ['create'],
+    forWebhook: true,
     why: 'Create the certificates of the webhook.',
   },
 ]

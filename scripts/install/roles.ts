@@ -1,20 +1,14 @@
-/** Roles and bindings from the table of permissions, for one or for all namespaces. */
+/** Roles and bindings from the table of permissions, for some or for all namespaces. */
 
 import type { KubeObject } from '../../src/kube/object.ts'
 import { type Place, type Right, rights } from './rights.ts'
+import { type PolicyRule, userGrants } from './user-roles.ts'
 
 export const NAME = 'ml-operator'
 export const NAMESPACE = 'ml-operator-system'
 
 const API = 'rbac.authorization.k8s.io/v1'
 const labels = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/part-of': NAME }
-
-export interface PolicyRule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly verbs: readonly string[]
-}
 
 export interface Grant {
   readonly object: KubeObject
@@ -24,6 +18,13 @@ export interface Grant {
 
 export function rulesAt(place: Place): PolicyRule[] {
   return rights.filter((right) => right.place === place).map(rule)
+}
+
+/** The rules for the chart, which leaves out what its values make unnecessary. */
+export function markedRulesAt(place: Place): (PolicyRule & Pick<Right, 'forWebhook'>)[] {
+  return rights
+    .filter((right) => right.place === place)
+    .map((right) => ({ ...rule(right), ...(right.forWebhook && { forWebhook: true as const }) }))
 }
 
 function rule({ group, resources, names, verbs }: Right): PolicyRule {
@@ -37,6 +38,7 @@ export function clusterWideRoles(): Grant[] {
     binding('ClusterRole', NAME),
     role('Role', NAME, ['own']),
     binding('Role', NAME),
+    ...userRoles(NAME),
   ]
 }
 
@@ -47,7 +49,21 @@ export function namespacedRoles(): Grant[] {
     binding('ClusterRole', `${NAME}-namespaced`),
     role('Role', NAME, ['own', 'watched']),
     binding('Role', NAME),
+    ...userRoles(`${NAME}-namespaced`),
   ]
+}
+
+/** Aggregated to the roles of Kubernetes for users. */
+function userRoles(prefix: string): Grant[] {
+  return Object.entries(userGrants).map(([name, grant]) => ({
+    object: {
+      apiVersion: API,
+      kind: 'ClusterRole',
+      metadata: { name: `${prefix}-${name}`, labels: { ...labels, ...grant.labels } },
+      rules: grant.rules,
+    },
+    rights: [],
+  }))
 }
 
 type RoleKind = 'ClusterRole' | 'Role'

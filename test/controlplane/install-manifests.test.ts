@@ -1,16 +1,14 @@
-/** The chart and the kustomize base install the same objects. */
+/** The chart and the kustomize base install the same objects. For single values of the chart see chart-values.test.ts. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { parseAllDocuments } from 'yaml'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { kubernetes } from '../../testenv/assets.ts'
 import { provideBinaries } from '../../testenv/binaries.ts'
 import { runCommand } from '../../testenv/command.ts'
-import { helmFor } from '../cluster/helm.ts'
+import { objectsOf, rendered } from '../cluster/chart.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const CHART = join(ROOT, 'charts', 'ml-operator')
 
 /** Which release of which chart an object belongs to; kustomize has neither. */
 const OF_HELM = [
@@ -21,13 +19,6 @@ const OF_HELM = [
 ]
 
 type Json = Readonly<Record<string, unknown>>
-
-function objectsOf(text: string): Map<string, KubeObject> {
-  const objects = parseAllDocuments(text)
-    .map((document) => document.toJS() as KubeObject | null)
-    .filter((object) => object !== null)
-  return new Map(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object]))
-}
 
 function withoutHelm(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutHelm)
@@ -44,8 +35,7 @@ async function kustomized(folder: string): Promise<Map<string, KubeObject>> {
 }
 
 async function charted(major: 3 | 4, ...flags: string[]): Promise<Map<string, KubeObject>> {
-  const helm = await helmFor(major)
-  return objectsOf(await helm('template', 'ml-operator', CHART, '--namespace=ml-operator-system', ...flags))
+  return objectsOf(await rendered(major, '--skip-tests', ...flags))
 }
 
 for (const major of [3, 4] as const) {
@@ -67,7 +57,7 @@ function withLabels(object: KubeObject, labels: Record<string, string>): KubeObj
 }
 
 test('has permissions in one namespace only when bound to it', async () => {
-  const chart = await charted(4, '--set=watchNamespace=team')
+  const chart = await charted(4, '--set=watchNamespaces={team}')
   const rules = (name: string): unknown => (chart.get(name) as KubeObject & { rules: unknown }).rules
   const cluster = await kustomized('namespaced')
   const kustomize = (name: string): unknown => (cluster.get(name) as KubeObject & { rules: unknown }).rules

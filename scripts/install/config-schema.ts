@@ -1,0 +1,76 @@
+/**
+ * The JSON schema of the operator's configuration. The settings and their types follow from the defaults, as the operator checks
+ * them; the table below has what a default does not tell. A setting that is missing there is still checked for its type.
+ */
+
+import { operatorConfig } from '../../src/operator-config.ts'
+import type { JsonSchema } from './json-schema.ts'
+import { STRINGS } from './json-schema.ts'
+
+const QUANTITY: JsonSchema = { type: ['string', 'number'] }
+const QUANTITIES: JsonSchema = { type: 'object', additionalProperties: QUANTITY }
+const RESOURCES: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: { requests: QUANTITIES, limits: QUANTITIES },
+}
+const TOLERATIONS: JsonSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      key: { type: 'string' },
+      operator: { enum: ['Exists', 'Equal'] },
+      value: { type: 'string' },
+      effect: { enum: ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] },
+      tolerationSeconds: { type: 'integer' },
+    },
+  },
+}
+const NAMES: JsonSchema = { type: 'array', items: { type: 'string' } }
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
+const PORT: JsonSchema = { type: 'integer', minimum: 1, maximum: 65_535 }
+
+/** By name, in both parts of the configuration. */
+const types: Readonly<Record<string, JsonSchema>> = {
+  defaultImages: STRINGS,
+  defaultResources: RESOURCES,
+  fetchResources: RESOURCES,
+  routerResources: RESOURCES,
+  gpuNodeSelector: STRINGS,
+  gpuTolerations: TOLERATIONS,
+  checkpointAccessMode: { enum: ['ReadWriteMany', 'ReadWriteOnce'] },
+  user: { type: 'integer', minimum: 1 },
+  metricsPort: PORT,
+  backoffMs: COUNT,
+  backoffLimitMs: COUNT,
+  deadNodeMs: COUNT,
+  drainSeconds: COUNT,
+  routerReplicas: { type: 'integer', minimum: 1 },
+  istioExportTo: NAMES,
+  allowedHostnames: {
+    type: 'array',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['namespaces', 'hostnames'],
+      properties: { namespaces: NAMES, hostnames: NAMES },
+    },
+  },
+  metricNames: STRINGS,
+}
+
+export function configSchema(): JsonSchema {
+  const parts = Object.entries(operatorConfig({})).map(([part, settings]) => [part, partSchema(settings as object)])
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(parts) }
+}
+
+function partSchema(defaults: object): JsonSchema {
+  const settings = Object.entries(defaults).map(([name, value]) => [name, types[name] ?? typeOf(value)])
+  return { type: 'object', additionalProperties: false, properties: Object.fromEntries(settings) }
+}
+
+function typeOf(value: unknown): JsonSchema {
+  return { type: Array.isArray(value) ? 'array' : typeof value }
+}
