@@ -9,10 +9,13 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE := node
 KUBECTL ?= kubectl
 IMG ?= ml-operator:0.1.0
+# docker or podman
+CONTAINER_TOOL ?= docker
+PLATFORMS ?= linux/amd64,linux/arm64
 
 .PHONY: help
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
 
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --no-audit --no-fund
@@ -42,6 +45,15 @@ generate: install-deps ## Generate CRDs, the API reference and editor schemas fr
 fmt: install-deps ## Format the code
 	oxfmt
 
+.PHONY: lint
+lint: install-deps ## Check format, lint and import rules
+	oxfmt --check
+	oxlint
+
+.PHONY: build
+build: generate ## Generate all derived files and check the types; the operator runs from its source without a compiler
+	tsc
+
 .PHONY: test
 test: setup verify ## Run all checks and tests: unit, control plane, node, RBAC
 	$(NODE) scripts/test.ts
@@ -57,6 +69,13 @@ test-controlplane: setup ## Run the tests with a real API server
 .PHONY: test-node
 test-node: setup ## Run the tests with a real kubelet (root, Linux)
 	$(NODE) scripts/test.ts machine node
+
+.PHONY: test-e2e
+test-e2e: test-node ## The same as test-node: install, train and serve on a local Kubernetes with a real kubelet
+
+.PHONY: cleanup-test-e2e
+cleanup-test-e2e: install-deps ## Remove clusters that interrupted test runs have left; keeps those of running tests and of `make cluster`
+	$(NODE) testenv/main.ts clean
 
 .PHONY: test-faults
 test-faults: setup ## Run or continue the fault campaign and print its report (long; FAULTS_FLAGS='--help')
@@ -79,8 +98,9 @@ uninstall: ## Remove the CRDs and all their objects from the cluster of your kub
 	$(KUBECTL) delete --ignore-not-found -k config/crd
 
 .PHONY: deploy
-deploy: ## Install the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
-	$(KUBECTL) kustomize config/base | sed 's#\(image\|value\): ml-operator:.*#\1: $(IMG)#' | $(KUBECTL) apply --server-side -f -
+deploy: install-deps ## Install the operator in the cluster of your kubeconfig (IMG= an image that the cluster can pull)
+	$(NODE) scripts/install/overlay.ts $(IMG)
+	$(KUBECTL) apply --server-side -k config/local
 	$(KUBECTL) -n ml-operator-system rollout status deployment/ml-operator --timeout=5m
 
 .PHONY: undeploy
@@ -90,7 +110,15 @@ undeploy: ## Remove the operator from the cluster of your kubeconfig; keeps CRDs
 
 .PHONY: docker-build
 docker-build: ## Build the operator's image with Docker (IMG=registry.example.com/ml-operator:0.1.0)
-	docker build --tag $(IMG) .
+	$(CONTAINER_TOOL) build --tag $(IMG) .
+
+.PHONY: docker-push
+docker-push: ## Push the image that docker-build has built (IMG=registry.example.com/ml-operator:0.1.0)
+	$(CONTAINER_TOOL) push $(IMG)
+
+.PHONY: docker-buildx
+docker-buildx: ## Build the image for all PLATFORMS and push it (IMG=registry.example.com/ml-operator:0.1.0)
+	docker buildx build --platform $(PLATFORMS) --push --tag $(IMG) .
 
 .PHONY: run
 run: install-deps ## Run the operator on this machine for the cluster of your kubeconfig (RUN_FLAGS='--help')

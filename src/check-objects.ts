@@ -3,7 +3,6 @@ import { GROUP } from './api/kinds.ts'
 import type { ModelDeployment } from './api/modeldeployment.v1.ts'
 import type { ModelServer } from './api/modelserver.v1.ts'
 import type { TrainingJob } from './api/trainingjob.v1.ts'
-import type { KubeObject } from './kube/object.ts'
 
 export interface CheckSettings {
   readonly namespace: string
@@ -20,8 +19,8 @@ const PROGRAM = ['/usr/local/bin/node', '/app/src/main.ts', 'agent']
 const SMALL = { requests: { cpu: '10m', memory: '64Mi' }, limits: { cpu: '1', memory: '256Mi' } }
 
 /** The API server fills in the defaults of omitted fields. */
-function objectOf<T extends KubeObject>(kind: string, { namespace, name }: CheckSettings, spec: object): T {
-  return { apiVersion: `${GROUP}/v1`, kind, metadata: { namespace, name }, spec } as unknown as T
+function objectOf<S>(kind: string, { namespace, name }: CheckSettings, spec: Partial<Record<keyof S, unknown>>) {
+  return { apiVersion: `${GROUP}/v1`, kind, metadata: { namespace, name }, spec: spec as S }
 }
 
 const pulled = ({ imagePullSecrets }: CheckSettings): object =>
@@ -30,7 +29,7 @@ const pulled = ({ imagePullSecrets }: CheckSettings): object =>
 /** The claim of the checkpoints is deleted with the job. */
 export function trainingOf(settings: CheckSettings): TrainingJob {
   const { image, storageClass, storageSize } = settings
-  return objectOf('TrainingJob', settings, {
+  return objectOf<TrainingJob['spec']>('TrainingJob', settings, {
     image,
     command: [...PROGRAM, 'tiny-train'],
     numWorkers: 1,
@@ -46,7 +45,7 @@ export function trainingOf(settings: CheckSettings): TrainingJob {
 
 export function serverOf(settings: CheckSettings): ModelServer {
   const probe = { path: '/health', periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 60 }
-  return objectOf('ModelServer', settings, {
+  return objectOf<ModelServer['spec']>('ModelServer', settings, {
     image: settings.image,
     port: 8080,
     command: [...PROGRAM, 'tiny-serve'],
@@ -56,7 +55,7 @@ export function serverOf(settings: CheckSettings): ModelServer {
 
 export function modelOf(settings: CheckSettings): ModelDeployment {
   const { name } = settings
-  return objectOf('ModelDeployment', settings, {
+  return objectOf<ModelDeployment['spec']>('ModelDeployment', settings, {
     modelName: name,
     framework: 'sklearn',
     runtime: name,

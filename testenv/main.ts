@@ -1,9 +1,10 @@
-/** The command behind `make setup`, `make cluster` and `make cluster-down`. */
+/** The command behind `make setup`, `make cluster`, `make cluster-down` and `make cleanup-test-e2e`. */
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
+import { abandonedRuns } from './abandoned.ts'
 import { controlPlaneAssets, kubernetes, nodeAssets } from './assets.ts'
 import { provideBinaries } from './binaries.ts'
 import { startCluster } from './cluster.ts'
@@ -19,6 +20,7 @@ const USAGE = `usage: testenv/main.ts COMMAND
   setup   install missing system packages, build or find the binaries
   up      start a cluster and print how to use it  [--gpus N] [--metrics-server] [--control-plane]
   down    remove every cluster that 'up' started
+  clean   remove clusters that interrupted test runs have left
 `
 
 async function setup(): Promise<void> {
@@ -70,6 +72,12 @@ async function down(): Promise<void> {
   process.stdout.write(runs.length === 0 ? 'No cluster is running.\n' : `Removed ${runs.length} cluster(s).\n`)
 }
 
+async function clean(): Promise<void> {
+  const runs = abandonedRuns()
+  for (const runDirectory of runs) await tearDown(runDirectory)
+  process.stdout.write(runs.length === 0 ? 'Nothing was left.\n' : `Removed ${runs.length} abandoned cluster(s).\n`)
+}
+
 function warnWithoutNode(missing: readonly string[]): void {
   process.stderr.write(
     `This machine can run the control plane, but no node: pods will not run. Missing:\n${missing.map((line) => `  - ${line}\n`).join('')}`,
@@ -93,6 +101,9 @@ switch (positionals[0]) {
     break
   case 'down':
     await down()
+    break
+  case 'clean':
+    await clean()
     break
   case undefined:
   default:

@@ -14,10 +14,11 @@ import { cgroupProcesses, removeCgroups } from './cgroup.ts'
 import { unregister } from './registry.ts'
 
 export const MARK = 'ML_OPERATOR_CLUSTER'
+export const RUN_PREFIX = 'mlk-'
 
 /** Short, because unix socket paths below it may have 107 characters at most. */
 export function createRunDirectory(): string {
-  return mkdtempSync(join(realpathSync(tmpdir()), 'mlk-'))
+  return mkdtempSync(join(realpathSync(tmpdir()), RUN_PREFIX))
 }
 
 export function subdirectory(runDirectory: string, ...parts: string[]): string {

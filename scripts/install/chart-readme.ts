@@ -48,9 +48,9 @@ function table(rows: readonly Row[]): string {
     ['value', 'default', 'description'],
     ...rows.map(({ value, fallback, description }) => [value, fallback, description]),
   ]
-  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => [...(row[column] ?? '')].length)))
+  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
   const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length)).join(' | ')} |`
+    `| ${row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - cell.length)).join(' | ')} |`
   const [head = [], ...body] = cells
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
 }

@@ -1,8 +1,11 @@
 /** The chart and the kustomize base install the same objects. For single values of the chart see chart-values.test.ts. */
 import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { writeOverlay } from '../../scripts/install/overlay.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
+import type { Deployment } from '../../src/kube/resources.ts'
 import { kubernetes } from '../../testenv/assets.ts'
 import { provideBinaries } from '../../testenv/binaries.ts'
 import { runCommand } from '../../testenv/command.ts'
@@ -17,6 +20,8 @@ const OF_HELM = [
   'app.kubernetes.io/version',
   'helm.sh/chart',
 ]
+
+const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -45,9 +50,9 @@ for (const major of [3, 4] as const) {
     const chart = await charted(major)
     assert.deepEqual([...chart.keys()].toSorted(), [...base.keys()].toSorted())
     for (const [name, object] of base) {
-      const rendered = withoutHelm(chart.get(name)) as KubeObject
-      const metadata = { ...rendered.metadata, labels: { ...rendered.metadata.labels, ...object.metadata.labels } }
-      assert.deepEqual({ ...rendered, metadata }, withLabels(object, metadata.labels), name)
+      const shown = withoutHelm(chart.get(name)) as KubeObject
+      const metadata = { ...shown.metadata, labels: { ...shown.metadata.labels, ...object.metadata.labels } }
+      assert.deepEqual({ ...shown, metadata }, withLabels(object, metadata.labels), name)
     }
   })
 }
@@ -88,4 +93,24 @@ test('renders with every value set', async () => {
     [...chart.keys()].filter((name) => /^(CustomResource|PodDisruption)/.test(name)),
     [],
   )
+})
+
+for (const [image, expected] of [
+  ['r.example.com:5000/team/ml-operator:9', 'r.example.com:5000/team/ml-operator:9'],
+  [`r.example.com/ops:9@${DIGEST}`, `r.example.com/ops@${DIGEST}`],
+] as const) {
+  test(`make deploy installs ${image}, also for agents`, async (t) => {
+    const folder = `test-${process.pid}`
+    t.after(() => rm(join(ROOT, 'config', folder), { recursive: true, force: true }))
+    writeOverlay(image, folder)
+    const { spec } = (await kustomized(folder)).get('Deployment/ml-operator') as Deployment
+    const [container] = spec?.template.spec?.containers ?? []
+    const agent = container?.env?.find(({ name }) => name === 'AGENT_IMAGE')?.value
+    assert.deepEqual([container?.image, agent], [expected, expected])
+  })
+}
+
+test('make deploy rejects an image without a tag', () => {
+  for (const image of ['', 'r.example.com:5000/ml-operator'])
+    assert.throws(() => writeOverlay(image, 'unused'), /must be an image with a tag or a digest/)
 })
