@@ -38,7 +38,7 @@ verify: install-deps ## Check format, lint, import rules, types and generated fi
 	tsc
 
 .PHONY: generate
-generate: install-deps ## Generate CRDs, the API reference and editor schemas from src/api
+generate: install-deps ## Generate CRDs, roles, the API reference, editor schemas, and schema and README of the chart
 	$(NODE) scripts/generate.ts
 
 .PHONY: fmt

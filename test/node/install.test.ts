@@ -120,6 +120,19 @@ describe('the operator in the cluster', () => {
     assert.equal(pod.spec.containers[0]?.securityContext?.readOnlyRootFilesystem, true)
   })
 
+  test('helm test trains and serves a tiny model, and leaves nothing', async () => {
+    const printed = await helm4('test', 'ml-operator', '-n', SYSTEM, '--logs', '--timeout=5m')
+    assert.match(printed, /training: Completed/)
+    assert.match(printed, /the model predicts 7\.000 for 3: the installation trains and serves/)
+    const kinds = 'trainingjobs,modeldeployments.ml.example.com,modelservers,roles,rolebindings,serviceaccounts'
+    const left = await cluster.kubectl('-n', SYSTEM, 'get', kinds, '-o=name')
+    assert.doesNotMatch(left, /ml-operator-test/)
+    await until('the claim to be deleted', async () => {
+      const { items } = await client.list(PersistentVolumeClaim, { namespace: SYSTEM })
+      return items.length === 0
+    })
+  })
+
   test('an upgrade of the operator, by another Helm, does not affect running workers', async () => {
     await start('upgraded')
     const workers = uids(await podsIn(TEAM))
