@@ -25,6 +25,11 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
     await check(args, process.env, stopSignal())
     return
   }
+  if (command === 'images') {
+    const { images } = await import('./images.ts')
+    process.stdout.write(await images(args, process.env))
+    return
+  }
   if (command !== 'operator') throw new UsageError(`unknown command '${command}'`)
   const { operator } = await import('./operator.ts')
   await operator(args, process.env)
@@ -33,15 +38,18 @@ async function main([command, ...args]: readonly string[]): Promise<void> {
 async function help(): Promise<string> {
   const { operatorHelp } = await import('./operator.ts')
   const { checkHelp } = await import('./check.ts')
+  const { imagesHelp } = await import('./images.ts')
   return `ml-operator: from distributed training to live traffic
 
 Usage: ml-operator operator [flags]
        ml-operator check [flags]
+       ml-operator images [flags]
        ml-operator agent NAME [flags]
 
 Commands
   operator         reconcile TrainingJobs and ModelDeployments
   check            train and serve a tiny model, to show that an installation works
+  images           print the images that the operator may start
 ${agentHelp}
 
 Flags of operator
@@ -49,6 +57,9 @@ ${operatorHelp}
 
 Flags of check
 ${checkHelp}
+
+Flags of images
+${imagesHelp}
 `
 }
 

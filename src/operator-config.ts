@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { parse } from 'yaml'
-import { UsageError } from './command/flags.ts'
+import { type Flags, UsageError } from './command/flags.ts'
 import { defaultServingConfig, type ServingConfig, servingConfigProblem } from './plan/serving/index.ts'
 import { defaultTrainingConfig, type TrainingConfig } from './plan/training/index.ts'
 
@@ -12,6 +12,12 @@ export interface OperatorConfig {
   readonly training: TrainingConfig
   readonly serving: ServingConfig
 }
+
+/** Flags of every command that reads the configuration. */
+export const configFlags = {
+  config: { value: 'FILE', env: 'CONFIG_FILE', help: 'configuration file in YAML: see docs/configuration.md' },
+  'agent-image': { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this program, for pods that run the agent' },
+} as const satisfies Flags
 
 type Settings = Readonly<Record<string, unknown>>
 

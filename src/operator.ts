@@ -7,7 +7,7 @@ import { type Flags, helpOf, parseFlags, UsageError, type Values, parseInteger, 
 import { trafficReports } from './integrations/router-reports.ts'
 import { createClient } from './kube/client.ts'
 import { type ClientConfig, loadConfig } from './kube/config.ts'
-import { loadOperatorConfig } from './operator-config.ts'
+import { configFlags, loadOperatorConfig } from './operator-config.ts'
 import { addServingControllers } from './reconcile/serving.ts'
 import { addTrainingController } from './reconcile/training.ts'
 import { createLogger, type Logger, type LogLevel, Manager, systemClock } from './runtime/index.ts'
@@ -22,8 +22,7 @@ import {
 const operatorFlags = {
   kubeconfig: { value: 'FILE', help: 'kubeconfig; default: $KUBECONFIG, the service account, ~/.kube/config' },
   context: { value: 'NAME', help: 'context of the kubeconfig; default: its current one' },
-  config: { value: 'FILE', env: 'CONFIG_FILE', help: 'configuration file in YAML: see docs/configuration.md' },
-  'agent-image': { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this program, for pods that run the agent' },
+  ...configFlags,
   namespace: { value: 'NAMES', env: 'WATCH_NAMESPACE', help: 'watch only these namespaces: a,b; default: all' },
   mlops: { env: 'MLOPS', default: 'true', help: 'reconcile the ModelDeployments of mlops.sathvik.dev too' },
   concurrency: { value: 'N', env: 'CONCURRENCY', default: '16', help: 'objects of a kind reconciled at the same time' },

@@ -1,4 +1,5 @@
 /** Traffic settings in the operator's configuration: those of all providers, and what they share. */
+import type { ImageUse } from '../image-use.ts'
 import type { AgentConfig } from './contract.ts'
 import { defaultProviderConfig, type ProviderConfig, providers } from './providers/providers.ts'
 
@@ -24,4 +25,10 @@ export const defaultTrafficConfig: TrafficConfig = {
 export function trafficConfigProblem(config: TrafficConfig): string | undefined {
   const problems = providers.all.flatMap((provider) => provider.configProblem?.(config) ?? [])
   return problems[0]
+}
+
+/** The images that providers start, and the agent's. */
+export function trafficImages(config: TrafficConfig): ImageUse[] {
+  const agent = { image: config.agentImage, purpose: 'operator, and its agent in the pods of models' }
+  return [agent, ...providers.all.flatMap((provider) => provider.images?.(config) ?? [])]
 }

@@ -22,6 +22,7 @@ import type { Annotated } from '../../decision/plan.ts'
 import type { Deployment, Pod, Service } from '../../kube/resources.ts'
 import type { Named } from '../model-names.ts'
 import type { Weights } from './weights.ts'
+import type { ImageUse } from '../image-use.ts'
 
 export type ProviderName = TrafficProviderName
 
@@ -135,6 +136,8 @@ export interface TrafficProvider {
   readonly defaults: Readonly<Record<string, unknown>>
   /** What is wrong with its settings, beyond their types. */
   configProblem?(config: object): string | undefined
+  /** The images of its pods beside the agent's, by its settings. */
+  images?(config: object): ImageUse[]
   /**
    * Name of the Deployment that requests pass through, if the provider has one. Its pods answer with a `TrafficReport`:
    * their weights, and the request metrics of the status.

@@ -1,6 +1,6 @@
 /** Traffic between the versions of a model: what the planner, gather and the caches may know of providers. */
 export { apportion } from './apportion.ts'
-export { defaultTrafficConfig, type TrafficConfig, trafficConfigProblem } from './config.ts'
+export { defaultTrafficConfig, type TrafficConfig, trafficConfigProblem, trafficImages } from './config.ts'
 export type {
   Entrance,
   ProviderKind,

@@ -1,6 +1,7 @@
 /** Training: the only module that other folders import. */
 export { defaultTrainingConfig, type TrainingConfig } from './config.ts'
 export type { SecretData, SecretGenerator } from './frameworks/contract.ts'
+export { trainingImages } from './frameworks/images.ts'
 export { gpusOf } from './frameworks/roles.ts'
 export { planRejection, planTraining } from './lifecycle.ts'
 export {

@@ -29,6 +29,9 @@ export const router = {
   name: 'router',
   kinds: [],
   defaults: { ...defaultRouterConfig },
+  images: ({ routerImage = defaultRouterConfig.routerImage }: Partial<RouterConfig>) => [
+    { image: routerImage, purpose: 'router of a model' },
+  ],
   proxyName: routerName,
   pollMs: 15_000,
   suits: () => true,
