@@ -1,26 +1,28 @@
-# The image of the operator. images/operator.ts builds the same image without Docker.
+# The image of the operator. `make image` builds it with buildah, and images/operator.ts describes the same content.
 #   docker buildx build --platform linux/amd64,linux/arm64 --tag ml-operator:0.1.0 .
 
-FROM node:24-bookworm-slim AS build
+# Debian with Node and npm. Only its C and C++ libraries become part of the image.
+ARG BASE=docker.io/library/node:24-bookworm-slim
+
+FROM $BASE AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The lock file also pins the Node in the image, with one package per architecture.
-RUN npm ci --omit=dev \
+RUN npm ci --omit=dev --prefer-offline \
  && mkdir -p /image/usr/local/bin \
  && mv node_modules/node-linux-*/bin/node /image/usr/local/bin/node \
- && rm -r node_modules/node-linux-* node_modules/.bin \
- && find node_modules -type f ! -name '*.js' ! -name '*.cjs' ! -name '*.mjs' ! -name '*.json' ! -name '*.node' -delete
+ && rm -r node_modules/node-linux-* node_modules/.bin node_modules/.package-lock.json \
+ && find node_modules -type f -path '*/.*' -delete \
+ && find node_modules -type f ! -name '*.js' ! -name '*.cjs' ! -name '*.mjs' ! -name '*.json' ! -name '*.node' -delete \
+ && find node_modules -type d -empty -delete
 COPY src src
 RUN find src -name '*.test.ts' -delete && mkdir /image/app && cp -r package.json node_modules src /image/app/
-
-FROM debian:bookworm-slim AS libraries
-WORKDIR /packages
-RUN apt-get update && apt-get download libc6 libgcc-s1 libstdc++6 \
- && for package in *.deb; do dpkg-deb --extract "$package" /image; done \
- && rm -r /image/usr/share
+# dpkg lists files of packages that are installed, so this step needs no package source.
+RUN for file in $(dpkg-query --listfiles libc6 libgcc-s1 libstdc++6 | grep -E '^(/usr)?/lib(64)?/'); \
+    do if [ -L "$file" ] || [ -f "$file" ]; then cp --parents --no-dereference "$file" /image/; fi; done \
+ && find /image -type d -exec chmod 755 {} + && find /image/app -type f -exec chmod 644 {} +
 
 FROM scratch
-COPY --from=libraries /image /
 COPY --from=build /image /
 WORKDIR /app
 ENV NODE_ENV=production

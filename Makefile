@@ -120,6 +120,14 @@ docker-push: ## Push the image that docker-build has built (IMG=registry.example
 docker-buildx: ## Build the image for all PLATFORMS and push it (IMG=registry.example.com/ml-operator:0.1.0)
 	docker buildx build --platform $(PLATFORMS) --push --tag $(IMG) .
 
+.PHONY: image
+image: install-deps ## Build our images with buildah into dist/images (IMAGES='operator trainer model-server', IMAGE_FLAGS=--published-bases)
+	$(NODE) scripts/image.ts $(IMAGE_FLAGS) $(IMAGES)
+
+.PHONY: release
+release: install-deps ## Write everything for a release page into dist/release
+	$(NODE) scripts/release.ts $(RELEASE_FLAGS)
+
 .PHONY: run
 run: install-deps ## Run the operator on this machine for the cluster of your kubeconfig (RUN_FLAGS='--help')
 	$(NODE) src/main.ts operator $(RUN_FLAGS)
@@ -147,4 +155,4 @@ bench-client: setup ## Compare the client with @kubernetes/client-node, and meas
 
 .PHONY: clean
 clean: ## Remove npm packages (keeps the cache of binaries)
-	rm -rf node_modules coverage
+	rm -rf node_modules coverage dist

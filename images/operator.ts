@@ -1,6 +1,6 @@
 /**
  * Content of the operator's image: Node, the C and C++ libraries that it is linked with, `src`, and the packages that
- * `src` needs at runtime. No shell and no package manager. The Dockerfile builds the same image with Docker.
+ * `src` needs at runtime. No shell and no package manager. The Dockerfile builds the same image.
  */
 
 import { globSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ const manifest = json('package.json') as { readonly version: string }
 export const OPERATOR_IMAGE = `ml-operator:${manifest.version}`
 
 /** Debian packages of the libraries that Node is linked with. */
-const LIBRARIES = ['libc6', 'libgcc-s1', 'libstdc++6']
+export const LIBRARIES: readonly string[] = ['libc6', 'libgcc-s1', 'libstdc++6']
 
 /** Files of a package that Node can load. */
 const LOADABLE = '**/*.{js,cjs,mjs,json,node}'
@@ -38,7 +38,7 @@ export function operatorImage(): ImageSpec {
 }
 
 /** The Node that package.json pins, from the package for this architecture. */
-function nodeBinary(): string {
+export function nodeBinary(): string {
   return join(ROOT, 'node_modules', `node-linux-${process.arch}`, 'bin', 'node')
 }
 

@@ -18,6 +18,7 @@ const SYSTEM_PACKAGES: readonly SystemPackage[] = [
   { name: 'iptables', file: '/usr/sbin/iptables', why: 'kube-proxy' },
   { name: 'busybox-static', file: '/bin/busybox', why: 'the smallest images' },
   { name: 'mmdebstrap', file: '/usr/bin/mmdebstrap', why: 'images with Debian packages' },
+  { name: 'buildah', file: '/usr/bin/buildah', why: 'images from Dockerfiles' },
   { name: 'python3-pip', file: '/usr/lib/python3/dist-packages/pip', why: 'images with Python packages' },
   { name: 'gcc', file: '/usr/bin/gcc', why: 'compiles runc and containerd' },
   { name: 'libc6-dev', file: '/usr/include/stdlib.h', why: 'compiles runc and containerd' },

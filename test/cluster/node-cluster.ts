@@ -18,6 +18,7 @@ export interface NodeCluster {
   readonly kubeconfig: string
   readonly kubectl: Kubectl
   readonly binaries: Binaries
+  readonly runDirectory: string
   load(image: Image): Promise<void>
 }
 
@@ -39,6 +40,7 @@ async function connect(): Promise<NodeCluster> {
   return {
     kubeconfig,
     binaries,
+    runDirectory,
     kubectl: kubectlFor(binaries, kubeconfig),
     load: (image) => loadImage(binaries, runDirectory, image),
   }

@@ -41,12 +41,21 @@ for (const document of documents) {
 }
 
 test('README.md: every command is run by a test', () => {
-  // `make demo` and `make demo-down` are run by test/node/demo.test.ts, the installation by test/node/install.test.ts;
+  // `make demo` and `make demo-down` are run by test/node/demo.test.ts, the commands for kind by test/node/install.test.ts;
   // `make test` cannot run itself, but is what CI runs, and nothing else.
   assert.deepEqual(readmeCommands('Try it'), ['make demo', 'make demo-down', 'make test'])
-  const [install = '', ...others] = readmeCommands('Install')
-  assert.match(install, /^helm install ml-operator charts\/ml-operator /)
-  assert.deepEqual(others, [])
+  const [kind = ''] = readmeCommands('On kind')
+  const [make = '', load = '', ...install] = kind.split('\n')
+  assert.deepEqual([make, load], ['make image IMAGES=operator', 'kind load image-archive dist/images/operator.tar'])
+  assert.match(install[0] ?? '', /^helm install ml-operator charts\/ml-operator /)
+  // Tests have no registry: the commands differ from those for kind by the push and the name of the image.
+  const [registry = ''] = readmeCommands('From your registry')
+  const image = 'registry.example.com/ml-operator'
+  const push = `buildah push docker-archive:dist/images/operator.tar docker://${image}:0.1.0`
+  const named = `${install[0]} \\\n  --set image.repository=${image}`
+  assert.equal(registry, [make, push, named, ...install.slice(1)].join('\n'))
+  assert.deepEqual(readmeCommands('Install'), [])
+  assert.deepEqual(readmeCommands('Without access to the internet'), ['node src/main.ts images --describe'])
   assert.match(readFileSync(join(ROOT, '.ci', 'run'), 'utf8'), /\nexec make test\n$/)
 })
 

@@ -1,25 +1,30 @@
-/** The operator as users install it: in the cluster, from its image, with its ServiceAccount, by chart and by kustomize. */
+/**
+ * The operator as users install it: in the cluster, from the image of its Dockerfile, with its ServiceAccount, by chart and by
+ * kustomize.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { operatorImage } from '../../images/operator.ts'
+import { OPERATOR_IMAGE, operatorImage } from '../../images/operator.ts'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { CustomResourceDefinition, Lease, Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
 import { runCommand } from '../../testenv/command.ts'
 import { provideHelm } from '../../testenv/helm.ts'
-import { buildImage } from '../../testenv/image.ts'
 import { readmeCommands, ROOT } from '../documents/blocks.ts'
 import { type Helm, helmFor } from '../cluster/helm.ts'
+import { writeKind } from '../cluster/kind.ts'
 import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
+import { archiveFacts } from '../images/archive.ts'
 import { loadTrainers, TRAINER } from '../images/trainer.ts'
 import { trainingJob } from '../builders/training-job.ts'
 import { until } from '../timing/until.ts'
 
 const CHART = join(ROOT, 'charts', 'ml-operator')
+const ARCHIVE = join(ROOT, 'dist', 'images', 'operator.tar')
 const SYSTEM = 'ml-operator-system'
 const TEAM = 'install-team'
 const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
@@ -71,13 +76,16 @@ async function finish(name: string): Promise<void> {
   await reaches(name, 'Completed')
 }
 
-/** Runs commands of the README in the root of the repository, with Helm 3 and kubectl. */
+/** Runs commands of the README in the root of the repository, with Helm 3 and kubectl. npm packages are not installed again. */
 async function runReadme(commands: string): Promise<string> {
   const bin = await mkdtemp(join(tmpdir(), 'bin-'))
   try {
     await symlink(await provideHelm(3), join(bin, 'helm'))
     await symlink(cluster.binaries.path('kubectl'), join(bin, 'kubectl'))
-    const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}`, KUBECONFIG: cluster.kubeconfig }
+    await writeKind(bin, cluster)
+    const PATH = `${bin}:${process.env['PATH']}`
+    const MAKEFLAGS = '--old-file=node_modules/.package-lock.json'
+    const env = { ...process.env, PATH, MAKEFLAGS, KUBECONFIG: cluster.kubeconfig }
     return await runCommand(['bash', '-euc', `cd '${ROOT}'\n${commands}`], { env })
   } finally {
     await rm(bin, { recursive: true })
@@ -99,7 +107,6 @@ describe('the operator in the cluster', () => {
     cluster = await nodeCluster()
     client = createClient(await configFromKubeconfig(cluster.kubeconfig))
     helm4 = await helmFor(4, cluster.kubeconfig)
-    await cluster.load(await buildImage(operatorImage()))
     await loadTrainers()
     await removeCrds()
     for (const name of [SYSTEM, TEAM]) await restrictedNamespace(name)
@@ -110,12 +117,15 @@ describe('the operator in the cluster', () => {
     await client.close()
   })
 
-  test('helm install: both replicas are ready under Pod Security restricted', async () => {
-    const [commands = ''] = readmeCommands('Install')
+  test('the commands for kind: both replicas run the image of the Dockerfile under Pod Security restricted', async () => {
+    const [commands = ''] = readmeCommands('On kind')
     const printed = await runReadme(commands)
     assert.match(printed, /kubectl api-resources --categories ml/, 'the notes describe the next steps')
     await waitUntilUp()
-    const [pod] = await podsIn(SYSTEM)
+    const { id } = await archiveFacts(ARCHIVE)
+    const pods = await podsIn(SYSTEM)
+    for (const { status } of pods) assert.equal(status?.containerStatuses?.[0]?.imageID, id)
+    const [pod] = pods
     assert.equal(pod?.spec?.serviceAccountName, 'ml-operator')
     assert.equal(pod.spec.containers[0]?.securityContext?.readOnlyRootFilesystem, true)
   })
@@ -131,6 +141,16 @@ describe('the operator in the cluster', () => {
       const { items } = await client.list(PersistentVolumeClaim, { namespace: SYSTEM })
       return items.length === 0
     })
+  })
+
+  test('the image of the Dockerfile has the files that the description of the image lists', async () => {
+    const { names, paths } = await archiveFacts(ARCHIVE)
+    assert.deepEqual(names, [`docker.io/library/${OPERATOR_IMAGE}`])
+    const isLibrary = (path: string): boolean => /^(\/usr)?\/lib(64)?\//.test(path)
+    const files = paths.filter((path) => !isLibrary(path))
+    assert.deepEqual(files.toSorted(), Object.keys(operatorImage().files ?? {}).toSorted())
+    const libraries = paths.filter(isLibrary).join('\n')
+    for (const name of ['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6']) assert.ok(libraries.includes(`/${name}`), name)
   })
 
   test('an upgrade of the operator, by another Helm, does not affect running workers', async () => {

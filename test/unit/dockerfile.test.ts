@@ -1,4 +1,7 @@
-/** The Dockerfile and images/operator.ts describe the same image. Compared as text, because tests run without Docker. */
+/**
+ * The Dockerfiles and the descriptions in images/*.ts match, compared as text. test/node/install.test.ts compares the
+ * files of the built image.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +31,7 @@ test('the Dockerfile has the same entrypoint, command, user and working director
 })
 
 test('the Dockerfile installs the same libraries', () => {
-  const [, packages = ''] = /apt-get download (.+?) \\/.exec(dockerfile) ?? []
+  const [, packages = ''] = /dpkg-query --listfiles (.+?) \|/.exec(dockerfile) ?? []
   assert.deepEqual(packages.split(' '), image.libraries)
 })
 
