@@ -32,23 +32,21 @@ const NAMES: JsonSchema = { type: 'array', items: { type: 'string' } }
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 const PORT: JsonSchema = { type: 'integer', minimum: 1, maximum: 65_535 }
 
+/** By the end of the name: settings of the same kind have the same type. */
+const kinds: readonly (readonly [RegExp, JsonSchema])[] = [
+  [/Resources$/, RESOURCES],
+  [/Tolerations$/, TOLERATIONS],
+  [/(Ms|Seconds)$/, COUNT],
+  [/Replicas$/, { type: 'integer', minimum: 1 }],
+  [/Port$/, PORT],
+]
+
 /** By name, in both parts of the configuration. */
 const types: Readonly<Record<string, JsonSchema>> = {
   defaultImages: STRINGS,
-  defaultResources: RESOURCES,
-  fetchResources: RESOURCES,
-  routerResources: RESOURCES,
   gpuNodeSelector: STRINGS,
-  gpuTolerations: TOLERATIONS,
   checkpointAccessMode: { enum: ['ReadWriteMany', 'ReadWriteOnce'] },
   user: { type: 'integer', minimum: 1 },
-  metricsPort: PORT,
-  backoffMs: COUNT,
-  backoffLimitMs: COUNT,
-  deadNodeMs: COUNT,
-  drainSeconds: COUNT,
-  routerReplicas: { type: 'integer', minimum: 1 },
-  istioExportTo: NAMES,
   allowedHostnames: {
     type: 'array',
     items: {
@@ -67,10 +65,13 @@ export function configSchema(): JsonSchema {
 }
 
 function partSchema(defaults: object): JsonSchema {
-  const settings = Object.entries(defaults).map(([name, value]) => [name, types[name] ?? typeOf(value)])
+  const settings = Object.entries(defaults).map(([name, value]) => [name, typeOf(name, value)])
   return { type: 'object', additionalProperties: false, properties: Object.fromEntries(settings) }
 }
 
-function typeOf(value: unknown): JsonSchema {
-  return { type: Array.isArray(value) ? 'array' : typeof value }
+function typeOf(name: string, value: unknown): JsonSchema {
+  const known = types[name] ?? kinds.find(([pattern]) => pattern.test(name))?.[1]
+  if (known) return known
+  if (!Array.isArray(value)) return { type: typeof value }
+  return value.length > 0 && value.every((one) => typeof one === 'string') ? NAMES : { type: 'array' }
 }
