@@ -19,7 +19,6 @@ before(async () => {
 const documents = [
   'README.md',
   'docs/quickstart.md',
-  'docs/OPERATIONS.md',
   'docs/training.md',
   'docs/serving.md',
   'docs/gpu.md',
