@@ -138,6 +138,13 @@ export const rights: readonly Right[] = [
     why: 'Emit events; repeated events are counted in a series.',
   },
   {
+    place: 'watched',
+    group: 'events.k8s.io',
+    resources: ['events'],
+    verbs: ['list'],
+    why: 'Report why a PersistentVolumeClaim of a job stays Pending.',
+  },
+  {
     place: 'cluster',
     group: '',
     resources: ['nodes'],

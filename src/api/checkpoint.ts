@@ -5,6 +5,7 @@ import {
   flag,
   type Infer,
   int32,
+  list,
   object,
   optional,
   quantity,
@@ -43,6 +44,16 @@ const storage = object(
         examples: ['standard'],
       }),
     ),
+    accessModes: optional(
+      list(strEnum(['ReadWriteOnce', 'ReadWriteMany'], { description: 'An access mode.' }), {
+        description:
+          'Access modes of the claim when it is created. Defaults to ReadWriteOnce for a job with one pod and to ' +
+          'ReadWriteMany for more. With ReadWriteOnce, all pods run on one node.',
+        minItems: 1,
+        maxItems: 2,
+        examples: [['ReadWriteMany']],
+      }),
+    ),
   },
   {
     description: 'Storage for checkpoints.',
@@ -62,6 +73,11 @@ const storage = object(
         `self.type != 'pvc' || !has(self.path) || self.path.startsWith('/')`,
         'checkpoint.storage.path must be an absolute path when storage.type is pvc: write /checkpoints, or change storage.type',
         { fieldPath: '.path' },
+      ),
+      cel(
+        `self.type == 'pvc' || !has(self.accessModes)`,
+        'checkpoint.storage.accessModes applies only when storage.type is pvc: remove it, or change storage.type',
+        { fieldPath: '.accessModes' },
       ),
     ],
   },

@@ -26,6 +26,7 @@ function failedWorker(failureLogs: boolean): { cluster: TrainingCluster; deps: G
     config: { ...defaultTrainingConfig, failureLogs },
     now: cluster.now,
     readLog: () => Promise.resolve('secret'),
+    readClaimEvent: () => Promise.resolve(undefined),
     readMembers: () => Promise.resolve({ pods: cluster.pods }),
   }
   return { cluster, deps }

@@ -1,6 +1,6 @@
 /**
- * Every read of one pass over a TrainingJob. All reads are from caches, except the last log lines of a failed worker, and
- * the pods of a job for which `needsLiveRead` is true: the caches of two kinds can lag by different amounts, and a gang
+ * Every read of one pass over a TrainingJob. All reads are from caches, except the last log lines of a failed worker, the
+ * events of a claim that stays Pending, and the pods of a job for which `needsLiveRead` is true: the caches of two kinds can lag by different amounts, and a gang
  * that is restarted by mistake loses work.
  */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
@@ -18,11 +18,13 @@ import {
   type NodeFacts,
   ROLE_LABEL,
   secretsToGenerate,
+  stuckClaims,
   type TrainingConfig,
   type TrainingObserved,
   WORKER,
   workloadName,
 } from '../plan/training/index.ts'
+import type { ReadClaimEvent } from './claim-event.ts'
 import { jobKeys, NODE, type TrainingCaches } from './training-caches.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
 import { generateSecretData } from './training-secrets.ts'
@@ -35,6 +37,7 @@ export interface GatherDeps {
   readonly config: TrainingConfig
   readonly now: number
   readonly readLog: ReadLog
+  readonly readClaimEvent: ReadClaimEvent
   readonly readMembers: ReadMembers
 }
 
@@ -47,6 +50,7 @@ export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promis
   return {
     ...observed,
     logTails: await readLogTails(job, observed.pods, deps),
+    ...(await readClaimEvents(observed, deps)),
     secretData: await generateSecretData(secretsToGenerate(job)),
   }
 }
@@ -111,4 +115,18 @@ async function readLogTails(job: TrainingJob, pods: readonly Pod[], deps: Gather
   const failed = pods.filter((pod) => needsLog(job, pod)).slice(0, MAX_LOGS)
   const tails = await Promise.all(failed.map(async (pod) => [pod.metadata.uid ?? '', await readLog(pod)] as const))
   return new Map(tails.flatMap(([uid, tail]) => (tail === undefined ? [] : [[uid, tail] as const])))
+}
+
+async function readClaimEvents(
+  observed: TrainingObserved,
+  { readClaimEvent }: GatherDeps,
+): Promise<Pick<TrainingObserved, 'claimEvents'>> {
+  const claims = stuckClaims(observed)
+  if (claims.length === 0) return {}
+  const causes = await Promise.all(
+    claims.map(async (claim) => [claim.metadata.name, await readClaimEvent(claim)] as const),
+  )
+  return {
+    claimEvents: new Map(causes.flatMap(([name, cause]) => (cause === undefined ? [] : [[name, cause] as const]))),
+  }
 }

@@ -28,6 +28,7 @@ import {
   removeFinalizer,
   type Result,
 } from '../runtime/index.ts'
+import { readClaimEvent } from './claim-event.ts'
 import { factsOf, gatherTraining, type ReadLog } from './gather-training.ts'
 import { readLogTail } from './log-tail.ts'
 import { reportFailures } from './error-boundary.ts'
@@ -129,6 +130,7 @@ function gather(job: TrainingJob, { manager, caches, config, readLog }: Deps, co
     config,
     now: manager.clock.now(),
     readLog: readLog ?? readLogTail(context),
+    readClaimEvent: readClaimEvent(context),
     readMembers: liveMembers(context),
   })
 }

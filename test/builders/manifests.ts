@@ -77,7 +77,7 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     enabled: true,
     frequency: 2,
     deleteOnCompletion: false,
-    storage: { type: 'pvc', path: '/ckpt', size: '50Gi', storageClass: 'standard' },
+    storage: { type: 'pvc', path: '/ckpt', size: '50Gi', storageClass: 'standard', accessModes: ['ReadWriteMany'] },
   },
   dataVolume: { claimName: 'data', readOnly: true },
   networking: { masterPort: 29501, backend: 'nccl' },

@@ -70,6 +70,18 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeTrainingJob, { checkpoint: { storage: { type: 'gcs', path: 's3://b/p' } } }, 'storage.path', 'gs://'],
   [completeTrainingJob, { checkpoint: { storage: { type: 'gcs' } } }, 'storage.path', 'gs://bucket/prefix'],
   [completeTrainingJob, { checkpoint: { storage: { type: 'pvc', path: 's3://b/p' } } }, 'storage.path', 'absolute'],
+  [
+    completeTrainingJob,
+    { checkpoint: { storage: { type: 's3', path: 's3://b/p', accessModes: ['ReadWriteOnce'] } } },
+    'storage.accessModes',
+    'remove it',
+  ],
+  [
+    completeTrainingJob,
+    { checkpoint: { storage: { accessModes: ['ReadOnlyMany'] } } },
+    'storage.accessModes',
+    'ReadWriteOnce',
+  ],
   [completeTrainingJob, { checkpoint: { storage: { path: 'ckpt' } } }, 'storage.path', '/checkpoints'],
   [completeTrainingJob, { checkpoint: { storage: { path: '/ckpt/../../etc' } } }, 'storage.path', '".."'],
   [completeTrainingJob, { checkpoint: { storage: { type: 's3', path: 's3://b/../c' } } }, 'storage.path', '".."'],

@@ -1,4 +1,5 @@
 /** A TrainingJob that cannot start reports the cause in its status. */
+import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import { Node, Pod } from '../../src/kube/resources.ts'
@@ -48,6 +49,24 @@ describe('a TrainingJob that cannot start reports', () => {
     const expected =
       /^InsufficientGPU: 1 of 1 worker .* 8 nvidia.com\/gpu each; .* has 4, at most 1 .* 1 of 4 on the only node: 0\/9/
     await until('the reason', async () => expected.test((await client.get(trainingJobs, large)).status?.reason ?? ''))
+  })
+
+  test('a claim that no provisioner can bind, with the event that tells why', async (t) => {
+    const { create, job, kubelet, emits } = await setUp(t)
+    await kubelet.stop()
+    await create({ numWorkers: 1, checkpoint: { storage: { storageClass: 'missing' } } })
+    const expected =
+      /^VolumeNotBound: PersistentVolumeClaim bert-checkpoints is not bound: ProvisioningFailed: storageclass.storage.k8s.io "missing" not found \(requested: ReadWriteOnce of StorageClass missing;/
+    const status = await until(
+      'the reason',
+      async () => {
+        const { status: seen } = await job()
+        return expected.test(seen?.reason ?? '') ? seen : undefined
+      },
+      30_000,
+    )
+    assert.equal(status.state, 'Pending')
+    await emits('VolumeNotBound')
   })
 
   test('an exceeded quota', async (t) => {

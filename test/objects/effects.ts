@@ -26,7 +26,7 @@ const training: readonly Effect[] = [
   { path: /^checkpoint\.(enabled|frequency|storage\.(type|path))$/, changes: GANG },
   { path: /^checkpoint\.deleteOnCompletion$/, nothing: 'decides what happens to the claim when the job is deleted' },
   {
-    path: /^checkpoint\.storage\.(size|storageClass)$/,
+    path: /^checkpoint\.storage\.(size|storageClass|accessModes\[\])$/,
     nothing: 'of the claim when it is created; data is never changed',
   },
   { path: /^dataVolume\./, changes: GANG },

@@ -86,8 +86,9 @@ const checkpointPaths: Readonly<Record<string, string>> = { s3: 's3://b/p', gcs:
 
 const checkpoint: Adjust = (spec) =>
   within(spec, 'checkpoint', (value) =>
-    within(value, 'storage', (storage) => ({
+    within(value, 'storage', ({ accessModes, ...storage }) => ({
       ...storage,
+      ...((storage['type'] ?? 'pvc') === 'pvc' && accessModes !== undefined && { accessModes }),
       path: checkpointPaths[typeof storage['type'] === 'string' ? storage['type'] : 'pvc'],
     })),
   )

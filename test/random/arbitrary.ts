@@ -51,7 +51,10 @@ function mapOf(value: JsonSchema): fc.Arbitrary<object> {
 }
 
 function listOf(schema: JsonSchema): fc.Arbitrary<unknown[]> {
-  const lengths = { minLength: schema.minItems ?? 0, maxLength: Math.max(schema.minItems ?? 0, 3) }
+  const lengths = {
+    minLength: schema.minItems ?? 0,
+    maxLength: Math.min(Math.max(schema.minItems ?? 0, 3), schema.maxItems ?? 3),
+  }
   const [key] = schema['x-kubernetes-list-map-keys'] ?? []
   const item = arbitraryOf(schema.items ?? {})
   if (key === undefined) return fc.array(item, lengths)

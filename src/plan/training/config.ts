@@ -6,8 +6,8 @@ export interface TrainingConfig extends PodConfig {
   /** Image of a job without one, by framework; `{model}` stands for the model. Omitted: the default of the framework. */
   readonly defaultImages: Readonly<Partial<Record<FrameworkName, string>>>
   readonly metricsPort: number
-  /** Access mode of the claim for checkpoints. */
-  readonly checkpointAccessMode: 'ReadWriteMany' | 'ReadWriteOnce'
+  /** Access mode of the claim for checkpoints where the job sets none. Auto: ReadWriteOnce for one pod, else ReadWriteMany. */
+  readonly checkpointAccessMode: 'Auto' | 'ReadWriteMany' | 'ReadWriteOnce'
   /** Backoff before the first restart; doubled for each further failure, up to the limit. */
   readonly backoffMs: number
   readonly backoffLimitMs: number
@@ -24,7 +24,7 @@ export const defaultTrainingConfig: TrainingConfig = {
   gpuNodeSelector: { accelerator: 'nvidia-gpu' },
   sharedMemory: '2Gi',
   metricsPort: 8000,
-  checkpointAccessMode: 'ReadWriteMany',
+  checkpointAccessMode: 'Auto',
   backoffMs: 10_000,
   backoffLimitMs: 600_000,
   failureLogs: true,

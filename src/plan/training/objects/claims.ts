@@ -2,6 +2,7 @@
 import type { TrainingJob, TrainingJobSpec } from '../../../api/trainingjob.v1.ts'
 import type { PersistentVolumeClaim } from '../../../kube/resources.ts'
 import type { TrainingConfig } from '../config.ts'
+import { rolesOf } from '../frameworks/roles.ts'
 import { claimName, JOB_UID_LABEL, jobLabels } from '../names.ts'
 
 const CHECKPOINT_DIRECTORY = '/checkpoints'
@@ -37,12 +38,21 @@ export function checkpointClaims(job: TrainingJob, config: TrainingConfig): Pers
         labels: { ...jobLabels(job), component: 'checkpoint', [JOB_UID_LABEL]: job.metadata.uid ?? '' },
       },
       spec: {
-        accessModes: [config.checkpointAccessMode],
+        accessModes: accessModesOf(job.spec, config),
         ...(storageClass !== undefined && { storageClassName: storageClass }),
         resources: { requests: { storage: String(size) } },
       },
     },
   ]
+}
+
+/** Block storage, the default of most clusters, offers only ReadWriteOnce, which is enough for one pod. */
+function accessModesOf(spec: TrainingJobSpec, { checkpointAccessMode: configured }: TrainingConfig): string[] {
+  const { accessModes } = spec.checkpoint.storage
+  if (accessModes) return [...new Set(accessModes)]
+  if (configured !== 'Auto') return [configured]
+  const pods = rolesOf(spec).reduce((sum, { replicas }) => sum + replicas, spec.numWorkers)
+  return [pods === 1 ? 'ReadWriteOnce' : 'ReadWriteMany']
 }
 
 /** The claim to delete with the job: only if the spec says so, and if it was created for this job. */

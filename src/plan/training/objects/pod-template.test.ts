@@ -226,6 +226,23 @@ test('the claim for checkpoints has no owner, and a label with the uid of its jo
   )
 })
 
+const ONCE = ['ReadWriteOnce']
+const MANY = ['ReadWriteMany']
+
+for (const [name, spec, configured, expected] of [
+  ['one worker', {}, 'Auto', ONCE],
+  ['two workers', { numWorkers: 2 }, 'Auto', MANY],
+  ['a worker and a role', { framework: 'tensorflow', roles: [{ name: 'chief', replicas: 1 }] }, 'Auto', MANY],
+  ['a worker and the launcher of MPI', { framework: 'mpi' }, 'Auto', MANY],
+  ['the mode of the administrator', {}, 'ReadWriteMany', MANY],
+  ['modes of the job', { numWorkers: 2, checkpoint: { storage: { accessModes: ONCE } } }, 'ReadWriteMany', ONCE],
+] as const)
+  test(`access modes of the claim for checkpoints: ${name}`, () => {
+    const config = { ...defaultTrainingConfig, checkpointAccessMode: configured }
+    const [claim] = checkpointClaims(new TrainingCluster(spec).job, config)
+    assert.deepEqual(claim?.spec?.accessModes, expected)
+  })
+
 test('a worker without GPUs sees none, whatever envFrom sets', () => {
   const envFrom = [{ configMapRef: { name: 'settings' } }]
   const visible = (spec: object): string | undefined =>

@@ -40,6 +40,8 @@ export interface TrainingObserved {
   readonly owned?: readonly KubeObject[]
   /** The existing claims that the workers mount: checkpoints, data, volumes. */
   readonly claims: readonly PersistentVolumeClaim[]
+  /** Why a claim is Pending, by its name: the latest event of its provisioner. Gathered only for `stuckClaims`. */
+  readonly claimEvents?: ReadonlyMap<string, string>
   /** The nodes of those pods. A node that is not listed no longer exists. */
   readonly nodes: readonly NodeFacts[]
   /** All nodes with GPUs; gathered only while a pod of the job is unschedulable. */

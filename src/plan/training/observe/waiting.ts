@@ -7,6 +7,7 @@ import { portion } from '../report/wording.ts'
 import { describeGpuShortage } from './gpu-supply.ts'
 import { containerOf, type Member } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
+import { describeClaim, unprovisionedClaims } from './pending-claims.ts'
 
 export interface Waiting {
   /** One CamelCase word. */
@@ -24,6 +25,7 @@ export function waitingFor(observed: TrainingObserved, members: readonly Member[
     missingClaim(observed) ??
     blockedContainer(pending) ??
     unscheduled(observed, pending, members) ??
+    unprovisioned(observed) ??
     lostVolume(observed) ??
     starting(pending, members)
   )
@@ -68,18 +70,19 @@ function unscheduled(
 }
 
 /** The message of the scheduler names neither the claim nor its StorageClass. */
-function notBound({ claims }: TrainingObserved, schedulerMessage: string): Waiting {
-  const waiting = claims.filter(({ status }) => status?.phase !== 'Bound')
+function notBound(observed: TrainingObserved, schedulerMessage: string): Waiting {
+  const waiting = observed.claims.filter(({ status }) => status?.phase !== 'Bound')
   if (waiting.length === 0) return problem('VolumeNotBound', schedulerMessage, true)
-  const each = waiting.map(({ metadata, spec }) => {
-    const { storageClassName: name } = spec ?? {}
-    const cause = name
-      ? `check that StorageClass ${name} exists and can provision it`
-      : 'it has no StorageClass; set one, or mark one as the default'
-    return `PersistentVolumeClaim ${metadata.name} is not bound: ${cause}`
-  })
-  return problem('VolumeNotBound', `${each.join('; ')} (scheduler: ${schedulerMessage})`, true)
+  return problem('VolumeNotBound', `${describeAll(observed, waiting)} (scheduler: ${schedulerMessage})`, true)
 }
+
+function unprovisioned(observed: TrainingObserved): Waiting | undefined {
+  const claims = unprovisionedClaims(observed)
+  return claims.length === 0 ? undefined : problem('VolumeNotBound', describeAll(observed, claims), true)
+}
+
+const describeAll = (observed: TrainingObserved, claims: readonly PersistentVolumeClaim[]): string =>
+  claims.map((claim) => describeClaim(observed, claim)).join('; ')
 
 function lostVolume({ claims }: TrainingObserved): Waiting | undefined {
   const waiting = claims.filter(({ status }) => status?.phase === 'Lost')

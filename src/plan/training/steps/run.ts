@@ -10,6 +10,7 @@ import { childrenOf, secretsOf } from '../objects/children.ts'
 import type { Replica } from '../observe/attempt.ts'
 import type { Member } from '../observe/member.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
+import { untilRecheck } from '../observe/pending-claims.ts'
 import { type Waiting, waitingFor } from '../observe/waiting.ts'
 import { SUMMARY_CONDITION } from '../report/conditions.ts'
 import { trainingStarted, waitingProblem, workersCreated } from '../report/events.ts'
@@ -58,7 +59,7 @@ export const run = (snapshot: Snapshot): TrainingPlan => {
   const secrets = created.length > 0 ? secretsOf(observed) : []
   const actions: Actions = {
     writes: [...secrets, ...childrenOf(observed, attempt), ...toWrite('apply', objects)],
-    requeueAfterMs: timeLeft(snapshot),
+    requeueAfterMs: earliest(timeLeft(snapshot), untilRecheck(observed)),
     events: eventsOf(snapshot, { state, waiting, isReady, created: created.length }),
   }
   return makePlan(snapshot, { attempt, members, state, reason, message, isReady }, actions)
