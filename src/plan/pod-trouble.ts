@@ -42,5 +42,5 @@ export function shortageOf(message: string, gpuResource: string): string {
 const SHORTAGES: readonly [RegExp, string][] = [
   [/persistentvolumeclaim|PersistentVolume/i, 'VolumeNotBound'],
   [/Insufficient /, 'InsufficientResources'],
-  [/node affinity|node selector|didn't match/i, 'NoMatchingNode'],
+  [/node affinity|node selector|didn't match|untolerated taint/i, 'NoMatchingNode'],
 ]

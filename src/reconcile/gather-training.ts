@@ -16,6 +16,7 @@ import {
   needsLiveRead,
   needsLog,
   type NodeFacts,
+  type NodePlacement,
   ROLE_LABEL,
   secretsToGenerate,
   stuckClaims,
@@ -66,7 +67,10 @@ function withMembers(job: TrainingJob, members: Members, deps: GatherDeps): Trai
     ...(deletionTimestamp !== undefined && { owned: ownedBy(job, caches) }),
     claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
     nodes: nodesOf(members.pods, caches),
-    ...(members.pods.some((pod) => unschedulable(pod) !== undefined) && { gpuNodes: gpuNodes(deps) }),
+    ...(members.pods.some((pod) => unschedulable(pod) !== undefined) && {
+      gpuNodes: gpuNodes(deps),
+      placements: caches.nodes.list().map(placementOf),
+    }),
     logTails: new Map(),
   }
 }
@@ -92,6 +96,11 @@ function gpuNodes({ caches, config }: GatherDeps): GpuNode[] {
     return [{ gpus, held: active.reduce((sum, pod) => sum + gpusHeldBy(pod, caches), 0) }]
   })
 }
+
+const placementOf = ({ metadata, spec }: Node): NodePlacement => ({
+  labels: metadata.labels ?? {},
+  taints: (spec?.taints ?? []).filter(({ effect }) => effect !== 'PreferNoSchedule'),
+})
 
 const isActive = ({ status }: Pod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
 

@@ -80,9 +80,10 @@ function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVo
   return lean as PersistentVolumeClaim
 }
 
-/** Readiness and its time, whether the node is cordoned, and its GPUs. Heartbeats change nothing in it. */
+/** Readiness and its time, what decides which pods match the node, and its GPUs. Heartbeats change nothing in it. */
 function trimmedNode({ apiVersion, kind, metadata, spec, status }: Node, gpuResource: string): Node {
-  const { name, uid, resourceVersion, deletionTimestamp } = metadata
+  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata
+  const { unschedulable, taints } = spec ?? {}
   const conditions = status?.conditions
     ?.filter(({ type }) => type === 'Ready')
     .map(({ type, status: is, lastTransitionTime }) => ({ type, status: is, lastTransitionTime }))
@@ -90,8 +91,8 @@ function trimmedNode({ apiVersion, kind, metadata, spec, status }: Node, gpuReso
   const lean = {
     apiVersion,
     kind,
-    metadata: { name, uid, resourceVersion, deletionTimestamp },
-    ...(spec?.unschedulable && { spec: { unschedulable: true } }),
+    metadata: { name, uid, resourceVersion, deletionTimestamp, labels },
+    ...((unschedulable || taints) && { spec: { unschedulable, taints } }),
     status: { conditions, ...(gpus !== undefined && { allocatable: { [gpuResource]: gpus } }) },
   }
   return lean as Node

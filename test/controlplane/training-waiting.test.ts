@@ -51,6 +51,15 @@ describe('a TrainingJob that cannot start reports', () => {
     await until('the reason', async () => expected.test((await client.get(trainingJobs, large)).status?.reason ?? ''))
   })
 
+  test('a label that no node has', async (t) => {
+    const { create, job } = await setUp(t, () => 'unscheduled')
+    const scheduling = { nodeSelector: { pool: 'of-nobody' } }
+    await create({ numWorkers: 1, gpusPerWorker: 0, checkpoint: { enabled: false }, scheduling })
+    const expected =
+      /^NoMatchingNode: 1 of 1 worker waiting for a node; no node has the label pool=of-nobody \(scheduling.nodeSelector\): 0\//
+    await until('the reason', async () => expected.test((await job()).status?.reason ?? ''))
+  })
+
   test('a claim that no provisioner can bind, with the event that tells why', async (t) => {
     const { create, job, kubelet, emits } = await setUp(t)
     await kubelet.stop()

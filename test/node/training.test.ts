@@ -21,7 +21,13 @@ import { until } from '../timing/until.ts'
 
 const SMALL = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '1', memory: '64Mi' } }
 const CONFIG = {
-  training: { defaultResources: SMALL, gpuNodeSelector: {}, sharedMemory: '8Mi', backoffMs: 0, backoffLimitMs: 0 },
+  training: {
+    defaultResources: SMALL,
+    defaultCpuResources: SMALL,
+    sharedMemory: '8Mi',
+    backoffMs: 0,
+    backoffLimitMs: 0,
+  },
 }
 const MINUTES = 3 * 60_000
 

@@ -22,6 +22,8 @@ export const isGpuEnvironment = ({ name, value }: Partial<Variable>): boolean =>
   name === noDevices.name && value === noDevices.value
 
 /** Devices are extended resources, whose names have a domain: `nvidia.com/gpu`, `nvidia.com/mig-1g.5gb`. */
+export const isDevice = (resourceName: string): boolean => resourceName.includes('/')
+
 function requestsDevices(amounts: Readonly<Record<string, string>>): boolean {
-  return Object.entries(amounts).some(([name, amount]) => name.includes('/') && amount !== '0')
+  return Object.entries(amounts).some(([name, amount]) => isDevice(name) && amount !== '0')
 }

@@ -4,17 +4,23 @@ import { describe, test } from 'node:test'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { resourcesOf } from '../../pod/resources.ts'
-import { defaultTrainingConfig } from '../config.ts'
+import { defaultTrainingConfig, type TrainingConfig } from '../config.ts'
 import { engines } from '../engines/registry.ts'
 import { TEMPLATE_ANNOTATION } from '../names.ts'
 import { checkpointClaims } from './claims.ts'
 import { configMaps } from './config-map.ts'
 import { headlessService } from './service.ts'
 
-function podOf(spec: object = {}, role = 'worker', index = 0): Pod & { readonly spec: NonNullable<Pod['spec']> } {
+function podOf(
+  spec: object = {},
+  role = 'worker',
+  index = 0,
+  settings: Partial<TrainingConfig> = {},
+): Pod & { readonly spec: NonNullable<Pod['spec']> } {
   const { observed } = new TrainingCluster(spec)
   const attempt = { number: 1, worldSize: observed.job.spec.numWorkers }
-  const [pod] = engines.pods.create(observed, attempt, [{ role, index }])
+  const config = { ...observed.config, ...settings }
+  const [pod] = engines.pods.create({ ...observed, config }, attempt, [{ role, index }])
   assert.ok(pod)
   return pod as Pod & { readonly spec: NonNullable<Pod['spec']> }
 }
@@ -79,16 +85,35 @@ test('adds the node selector and toleration for GPUs only to pods with GPUs', ()
     priorityClassName: 'high',
     schedulerName: 'mine',
   }
-  const { spec } = podOf({ gpusPerWorker: 2, scheduling })
+  const settings = { gpuNodeSelector: { accelerator: 'nvidia-gpu' } }
+  const { spec } = podOf({ gpusPerWorker: 2, scheduling }, 'worker', 0, settings)
   assert.deepEqual(spec.nodeSelector, { accelerator: 'nvidia-gpu', pool: 'a' })
   assert.deepEqual(
     spec.tolerations?.map(({ key }) => key),
     ['nvidia.com/gpu', 'spot'],
   )
   assert.deepEqual([spec.priorityClassName, spec.schedulerName], ['high', 'mine'])
-  const { spec: plain } = podOf({ gpusPerWorker: 0 })
+  const { spec: plain } = podOf({ gpusPerWorker: 0 }, 'worker', 0, settings)
   assert.deepEqual([plain.nodeSelector, plain.tolerations], [undefined, undefined])
 })
+
+test('requires no label of nodes with GPUs unless the administrator sets one', () => {
+  assert.equal(podOf({ gpusPerWorker: 2 }).spec.nodeSelector, undefined)
+})
+
+for (const [name, spec, role, expected] of [
+  ['GPUs', { gpusPerWorker: 1 }, 'worker', { cpu: '4', memory: '16Gi', 'nvidia.com/gpu': '1' }],
+  ['no GPUs', { gpusPerWorker: 0 }, 'worker', { cpu: '500m', memory: '1Gi' }],
+  ['a role without GPUs', { framework: 'mpi' }, 'launcher', { cpu: '500m', memory: '1Gi' }],
+  [
+    'another device',
+    { gpusPerWorker: 0, resources: { limits: { 'nvidia.com/mig-1g.5gb': 1 } } },
+    'worker',
+    { cpu: '4', memory: '16Gi' },
+  ],
+] as const)
+  test(`default requests of a pod with ${name}`, () =>
+    assert.deepEqual(podOf(spec, role).spec.containers[0]?.resources?.requests, expected))
 
 test('adds a pod affinity for the topology key to the affinity of the job', () => {
   const near = { labelSelector: { matchLabels: { app: 'cache' } }, topologyKey: 'zone' }

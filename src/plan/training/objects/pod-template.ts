@@ -2,12 +2,13 @@
  * The pod template of both engines. It passes Pod Security `restricted`. Its restart policy is Never: the planner observes
  * and counts every failure.
  */
+import type { ComputeResources } from '../../../api/compute.ts'
 import type { Role } from '../../../api/training-roles.ts'
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { fingerprint } from '../../fingerprint.ts'
-import { gpuEnvironment } from '../../pod/gpu-environment.ts'
-import { resourcesOf } from '../../pod/resources.ts'
+import { gpuEnvironment, isDevice } from '../../pod/gpu-environment.ts'
+import { type Resources, resourcesOf } from '../../pod/resources.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
 import { serviceAccountOf } from '../../pod/service-account.ts'
 import type { TrainingConfig } from '../config.ts'
@@ -63,7 +64,7 @@ function metadata({ job, attempt, role }: PodIdentity, config: TrainingConfig): 
 function container(pod: PodIdentity, config: TrainingConfig): object {
   const { job, role } = pod
   const { image, resources: wanted } = roleOf(job, role)
-  const resources = resourcesOf(wanted, gpusOf(job.spec, role), config)
+  const resources = resourcesIn(wanted, gpusOf(job.spec, role), config)
   return {
     name: CONTAINER,
     image: image ?? defaultImage(job, config),
@@ -73,6 +74,17 @@ function container(pod: PodIdentity, config: TrainingConfig): object {
     resources,
     securityContext: restrictedContainerSecurity(),
   }
+}
+
+/** A pod without devices is often a trial on a small node, so its defaults are small. */
+function resourcesIn(wanted: ComputeResources | undefined, gpus: number, config: TrainingConfig): Resources {
+  const names = Object.keys({ ...wanted?.requests, ...wanted?.limits })
+  const hasDevices = gpus > 0 || names.some(isDevice)
+  const { defaultResources, defaultCpuResources, gpuResource } = config
+  return resourcesOf(wanted, gpus, {
+    defaultResources: hasDevices ? defaultResources : defaultCpuResources,
+    gpuResource,
+  })
 }
 
 /** Fields that a role omits are those of the workers. */

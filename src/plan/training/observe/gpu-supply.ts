@@ -13,7 +13,14 @@ export function describeGpuShortage(
   waiting: readonly Member[],
 ): string {
   const most = Math.max(...waiting.map(({ role }) => gpusOf(job.spec, role)))
-  return `${most} ${config.gpuResource} each; ${describeSupply(gpuNodes)}`
+  const hint = gpuNodes.length === 0 ? `; ${cpuHint(most)}` : ''
+  return `${most} ${config.gpuResource} each; ${describeSupply(gpuNodes)}${hint}`
+}
+
+/** A job that does not set `gpusPerWorker` requests a GPU, also in a cluster without any. */
+function cpuHint(requested: number): string {
+  const set = requested === 1 ? 'gpusPerWorker is 1 unless set' : `gpusPerWorker is ${requested}`
+  return `${set}: create the job with gpusPerWorker 0 to train without GPUs`
 }
 
 function describeSupply(nodes: readonly GpuNode[]): string {

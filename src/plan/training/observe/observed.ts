@@ -27,6 +27,18 @@ export interface GpuNode {
   readonly held: number
 }
 
+export interface NodeTaint {
+  readonly key: string
+  readonly value?: string
+  readonly effect: string
+}
+
+/** What decides whether pods match a node: its labels, and its taints that keep pods away. */
+export interface NodePlacement {
+  readonly labels: Readonly<Record<string, string>>
+  readonly taints: readonly NodeTaint[]
+}
+
 export interface TrainingObserved {
   readonly job: TrainingJob
   /** Milliseconds since the epoch. */
@@ -46,6 +58,8 @@ export interface TrainingObserved {
   readonly nodes: readonly NodeFacts[]
   /** All nodes with GPUs; gathered only while a pod of the job is unschedulable. */
   readonly gpuNodes?: readonly GpuNode[]
+  /** All nodes; gathered only while a pod of the job is unschedulable. */
+  readonly placements?: readonly NodePlacement[]
   /** Last log lines by uid of the pod, for pods that `needsLog` selects and whose log could be read. */
   readonly logTails: ReadonlyMap<string, string>
   /** Fresh data for what `secretsToGenerate` selects. Used only where the Secret does not exist yet. */

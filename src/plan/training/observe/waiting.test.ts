@@ -39,7 +39,7 @@ const table: readonly { pod: Pod; reason: string; message: RegExp; unschedulable
     pod: unschedulable('0/3 nodes are available: 3 Insufficient nvidia.com/gpu.'),
     reason: 'InsufficientGPU',
     message:
-      /^2 of 2 workers waiting for a node with 4 nvidia.com\/gpu each; no schedulable node has any: 0\/3 nodes are available/,
+      /^2 of 2 workers waiting for a node with 4 nvidia.com\/gpu each; no schedulable node has any; gpusPerWorker is 4: create the job with gpusPerWorker 0 to train without GPUs: 0\/3 nodes are available/,
     unschedulable: true,
   },
   {
@@ -58,6 +58,12 @@ const table: readonly { pod: Pod; reason: string; message: RegExp; unschedulable
     pod: unschedulable("0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."),
     reason: 'NoMatchingNode',
     message: /didn't match/,
+    unschedulable: true,
+  },
+  {
+    pod: unschedulable('0/3 nodes are available: 3 node(s) had untolerated taint(s).'),
+    reason: 'NoMatchingNode',
+    message: /untolerated taint/,
     unschedulable: true,
   },
   { pod: unschedulable('no reason given'), reason: 'Unschedulable', message: /no reason given/, unschedulable: true },

@@ -6,6 +6,7 @@ import { claimNames } from '../objects/claims.ts'
 import { portion } from '../report/wording.ts'
 import { describeGpuShortage } from './gpu-supply.ts'
 import { containerOf, type Member } from './member.ts'
+import { describeMismatch } from './node-match.ts'
 import type { TrainingObserved } from './observed.ts'
 import { describeClaim, unprovisionedClaims } from './pending-claims.ts'
 
@@ -61,12 +62,19 @@ function unscheduled(
   if (cause === undefined) return undefined
   const reason = shortageOf(cause, observed.config.gpuResource)
   if (reason === 'VolumeNotBound') return notBound(observed, cause)
-  const needs = reason === 'InsufficientGPU' ? ` with ${describeGpuShortage(observed, waiting)}` : ''
+  const needs = needsOf(reason, observed, waiting)
   return problem(
     reason,
     `${portion(waiting.length, members.length, 'worker')} waiting for a node${needs}: ${cause}`,
     true,
   )
+}
+
+/** What the scheduler does not name: numbers of GPUs, labels and taints. */
+function needsOf(reason: string, observed: TrainingObserved, waiting: readonly Member[]): string {
+  if (reason === 'InsufficientGPU') return ` with ${describeGpuShortage(observed, waiting)}`
+  const mismatch = reason === 'NoMatchingNode' ? describeMismatch(observed, waiting) : ''
+  return mismatch === '' ? '' : `; ${mismatch}`
 }
 
 /** The message of the scheduler names neither the claim nor its StorageClass. */

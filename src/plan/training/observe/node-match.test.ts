@@ -1,0 +1,58 @@
+/** Why no node matches the pods of a job. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
+import { describeMismatch } from './node-match.ts'
+import type { NodePlacement, NodeTaint } from './observed.ts'
+
+const node = (labels: Record<string, string>, ...taints: NodeTaint[]): NodePlacement => ({ labels, taints })
+const spot: NodeTaint = { key: 'spot', value: 'yes', effect: 'NoSchedule' }
+const gpu: NodeTaint = { key: 'nvidia.com/gpu', effect: 'NoSchedule' }
+
+const poolA = { nodeSelector: { pool: 'a' } }
+const table: readonly [string, object, readonly NodePlacement[], string][] = [
+  [
+    'a label',
+    poolA,
+    [node({ accelerator: 'nvidia-gpu', pool: 'b' }), node({})],
+    'no node has the label pool=a (scheduling.nodeSelector)',
+  ],
+  [
+    'labels of the administrator',
+    poolA,
+    [node({ pool: 'a' })],
+    'no node has the label accelerator=nvidia-gpu (gpuNodeSelector of the operator)',
+  ],
+  [
+    'labels on different nodes',
+    poolA,
+    [node({ pool: 'a' }), node({ accelerator: 'nvidia-gpu' })],
+    'no node has all of the labels accelerator=nvidia-gpu (gpuNodeSelector of the operator), pool=a (scheduling.nodeSelector)',
+  ],
+  [
+    'a taint, only of nodes that match',
+    {},
+    [node({ accelerator: 'nvidia-gpu' }, spot, gpu), node({ accelerator: 'nvidia-gpu' }, spot), node({}, spot)],
+    'scheduling.tolerations does not tolerate the taint spot=yes:NoSchedule on 2 nodes',
+  ],
+  [
+    'another value of a taint',
+    { tolerations: [{ key: 'spot', operator: 'Equal', value: 'no' }] },
+    [node({ accelerator: 'nvidia-gpu' }, spot)],
+    'scheduling.tolerations does not tolerate the taint spot=yes:NoSchedule on 1 node',
+  ],
+  [
+    'neither: the taint is tolerated',
+    { tolerations: [{ operator: 'Exists' }] },
+    [node({ accelerator: 'nvidia-gpu' }, spot)],
+    '',
+  ],
+]
+
+for (const [name, scheduling, placements, expected] of table)
+  test(`names ${name}`, () => {
+    const { observed } = new TrainingCluster({ gpusPerWorker: 1, scheduling })
+    const config = { ...observed.config, gpuNodeSelector: { accelerator: 'nvidia-gpu' } }
+    const member = { role: 'worker', index: 0, attempt: 1, podName: 'bert-workers-0', phase: 'Pending' } as const
+    assert.equal(describeMismatch({ ...observed, config, placements }, [member]), expected)
+  })
