@@ -149,11 +149,11 @@ export const modelDeploymentV1 = {
     {
       name: 'Replicas',
       type: 'integer',
-      jsonPath: '.status.activeVersions[0].replicas',
-      description: 'Number of pods of the first version.',
+      jsonPath: '.status.replicas',
+      description: 'Number of pods of all versions.',
     },
     AGE,
-    { name: 'Model', type: 'string', jsonPath: '.spec.modelName', description: 'Name of the model.', wide: true },
     ...servingColumns,
+    { name: 'Model', type: 'string', jsonPath: '.spec.modelName', description: 'Name of the model.', wide: true },
   ],
 } as const satisfies KindVersion

@@ -83,6 +83,28 @@ export const servingStatus = object(
           'Phase of the model. Pending: not serving yet; Running: serving; Degraded: serving with unhealthy pods or versions; Failed.',
       }),
     ),
+    replicas: optional(int32({ description: 'Number of pods of all versions.', minimum: 0 })),
+    ready: optional(
+      text({
+        description: 'Number of ready pods, and number of pods of all versions.',
+        maxLength: 32,
+        examples: ['5/5'],
+      }),
+    ),
+    weights: optional(
+      text({
+        description: 'Current share of the traffic of each version in percent.',
+        maxLength: 4096,
+        examples: ['v1:90 v2:10'],
+      }),
+    ),
+    requestRate: optional(
+      text({
+        description: 'Requests per second of all versions; `-` if the traffic provider does not report them.',
+        maxLength: 32,
+        examples: ['12.5'],
+      }),
+    ),
     activeVersions: optional(
       listMap(activeVersion, ['name'], { description: 'Status of each version.', maxItems: 4 * MAX_VERSIONS }),
     ),
@@ -115,20 +137,27 @@ export type ActiveVersion = Infer<typeof activeVersion>
 export type TrafficStatus = Infer<typeof trafficStatus>
 export type TrafficWay = TrafficStatus['provider']
 
-/** Columns that `kubectl get -o wide` adds for both kinds. */
+/** Columns of both kinds, after those of each kind. */
 export const servingColumns: readonly Column[] = [
+  {
+    name: 'Ready',
+    type: 'string',
+    jsonPath: '.status.ready',
+    description: 'Number of ready pods, and number of pods of all versions.',
+  },
+  {
+    name: 'Versions',
+    type: 'string',
+    jsonPath: '.status.weights',
+    description: 'Current share of the traffic of each version in percent.',
+  },
+  { name: 'RPS', type: 'string', jsonPath: '.status.requestRate', description: 'Requests per second.' },
+  { name: 'URL', type: 'string', jsonPath: '.status.url', description: 'URL of the model inside the cluster.' },
   {
     name: 'Traffic',
     type: 'string',
     jsonPath: '.status.traffic.provider',
     description: 'Traffic provider in use.',
-    wide: true,
-  },
-  {
-    name: 'URL',
-    type: 'string',
-    jsonPath: '.status.url',
-    description: 'URL of the model inside the cluster.',
     wide: true,
   },
   { name: 'Message', type: 'string', jsonPath: '.status.message', description: 'Summary of the status.', wide: true },

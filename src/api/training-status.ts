@@ -100,6 +100,14 @@ export const trainingStatus = object(
         { description: 'Number of pods by role, without the workers.', maxItems: 8 },
       ),
     ),
+    ready: optional(
+      text({
+        description: 'Number of pods that run or have succeeded, and number of pods of the attempt.',
+        maxLength: 16,
+        examples: ['3/4'],
+      }),
+    ),
+    restarts: count('Number of attempts after the first one, whatever their cause.'),
     attempts: count('Number of attempts, including the current one. In each attempt all workers start together.'),
     worldSize: count('Number of workers in the current attempt. The same for every rank.'),
     failures: count('Number of failures counted against backoffLimit.'),

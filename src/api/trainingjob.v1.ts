@@ -207,6 +207,24 @@ export const trainingJobV1 = {
     { name: 'Workers', type: 'integer', jsonPath: '.spec.numWorkers', description: 'Desired number of workers.' },
     AGE,
     {
+      name: 'Ready',
+      type: 'string',
+      jsonPath: '.status.ready',
+      description: 'Number of pods that run or have succeeded, and number of pods.',
+    },
+    {
+      name: 'ETA',
+      type: 'string',
+      jsonPath: '.status.estimatedCompletion',
+      description: 'Estimated completion time.',
+    },
+    {
+      name: 'Restarts',
+      type: 'integer',
+      jsonPath: '.status.restarts',
+      description: 'Number of attempts after the first one.',
+    },
+    {
       name: 'Framework',
       type: 'string',
       jsonPath: '.spec.framework',
@@ -220,7 +238,6 @@ export const trainingJobV1 = {
       description: 'Allocated GPUs.',
       wide: true,
     },
-    { name: 'Reason', type: 'string', jsonPath: '.status.reason', description: 'Reason for the state.', wide: true },
     {
       name: 'Started',
       type: 'date',
@@ -234,6 +251,12 @@ export const trainingJobV1 = {
       jsonPath: '.status.duration',
       description: 'Time from the start to the last status update, or to the end of a finished job.',
       wide: true,
+    },
+    {
+      name: 'Reason',
+      type: 'string',
+      jsonPath: '.status.reason',
+      description: 'Reason for the state, if the job does not run well.',
     },
   ],
   scale: { specReplicasPath: '.spec.numWorkers', statusReplicasPath: '.status.workers.active' },

@@ -48,6 +48,8 @@ for (const { file, objects } of models) {
       key.namespace,
     )
     assert.match(shown, new RegExp(`${key.name} .*Running`))
+    assert.match(shown, / AGE +READY +VERSIONS +RPS +URL/)
+    assert.ok(shown.includes(served.url))
   })
 }
 

@@ -49,6 +49,8 @@ for (const { file, objects } of training) {
     if (spec.hyperparameters) await client.get(ConfigMap, { namespace: key.namespace, name: `${key.name}-config` })
     const shown = await plane.kubectl('get', 'tj', '-n', key.namespace, key.name)
     assert.match(shown, new RegExp(`${key.name} +Running`))
+    assert.match(shown, /^NAME +STATE +PROGRESS +EPOCH +WORKERS +AGE +READY +ETA +RESTARTS +REASON/)
+    assert.match(shown, new RegExp(`${spec.numWorkers}/${spec.numWorkers} +0`))
   })
 }
 

@@ -7,7 +7,7 @@ import { succeedTogether, trainingJob } from '../builders/training-job.ts'
 import { apiCluster } from '../cluster/api-cluster.ts'
 import { createPodQuota, resourceQuotas } from '../cluster/quota.ts'
 import { namespace } from '../cluster/shared-cluster.ts'
-import { type Decide, fakeNode } from '../fakes/kubelet.ts'
+import { type Decide, type FakeNode, fakeNode } from '../fakes/kubelet.ts'
 import { ignoreMissing, trainingFixture } from '../fixtures/training.ts'
 import { until } from '../timing/until.ts'
 
@@ -15,6 +15,15 @@ const { cluster, client, node } = await apiCluster()
 
 async function setUp(t: TestContext, decide: Decide = () => undefined, { node: name = node.name } = {}) {
   return trainingFixture(t, { cluster, client, node: name }, { namespace: await namespace(t), decide })
+}
+
+/** The scheduler considers it, but no pod of another test gets there. */
+async function taintedNode(t: TestContext): Promise<FakeNode> {
+  const own = await fakeNode(client)
+  t.after(() => own.remove())
+  const taints = [{ key: 'test.example.com/nobody', effect: 'NoSchedule' }]
+  await client.patch(Node, { name: own.name }, { spec: { unschedulable: null, taints } })
+  return own
 }
 
 describe('a TrainingJob that cannot start reports', () => {
@@ -25,10 +34,7 @@ describe('a TrainingJob that cannot start reports', () => {
   })
 
   test('too few GPUs, with numbers', async (t) => {
-    const gpuNode = await fakeNode(client)
-    t.after(() => gpuNode.remove())
-    const taints = [{ key: 'test.example.com/nobody', effect: 'NoSchedule' }]
-    await client.patch(Node, { name: gpuNode.name }, { spec: { unschedulable: null, taints } })
+    const gpuNode = await taintedNode(t)
     const allocatable = { 'nvidia.com/gpu': '4' }
     const status = { capacity: allocatable, allocatable }
     await client.patch(Node, { name: gpuNode.name }, { status }, { subresource: 'status' })
@@ -52,6 +58,7 @@ describe('a TrainingJob that cannot start reports', () => {
   })
 
   test('a label that no node has', async (t) => {
+    await taintedNode(t)
     const { create, job } = await setUp(t, () => 'unscheduled')
     const scheduling = { nodeSelector: { pool: 'of-nobody' } }
     await create({ numWorkers: 1, gpusPerWorker: 0, checkpoint: { enabled: false }, scheduling })

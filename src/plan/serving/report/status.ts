@@ -16,16 +16,31 @@ export function statusOf(view: ModelView, decisions: Decisions, standing: Standi
   const limited = limitedVerdict(observed.model)
   const staying = decisions.versions.filter(({ retirement }) => !retirement.isOver)
   const rates = ratesOf(view, decisions.routing)
+  const activeVersions = staying.map((one) => activeVersion(decisions, one, rates))
   return compact({
     phase: standing.phase,
     message: standing.message,
     url: `http://${serviceName(model)}.${namespace ?? 'default'}.svc:${port}`,
-    activeVersions: staying.map((one) => activeVersion(decisions, one, rates)),
+    ...summaryOf(activeVersions, rates),
+    activeVersions,
     traffic: decisions.routing.next,
     metrics: rates.model,
     observedGeneration: generation,
     conditions: [...othersConditions(recorded), ...standing.conditions, ...(limited ? [limited] : [])],
   })
+}
+
+/** The columns of `kubectl get`, from what the rest of the status says. */
+function summaryOf(versions: readonly ActiveVersion[], { model }: ShownRates): Partial<PlannedServingStatus> {
+  const total = (of: (version: ActiveVersion) => number | undefined): number =>
+    versions.reduce((sum, version) => sum + (of(version) ?? 0), 0)
+  const replicas = total((version) => version.replicas)
+  return {
+    replicas,
+    ready: `${total(({ healthyReplicas }) => healthyReplicas)}/${replicas}`,
+    weights: versions.map(({ name, weight = 0 }) => `${name}:${weight}`).join(' '),
+    requestRate: model?.requestsPerSecond === undefined ? '-' : String(model.requestsPerSecond),
+  }
 }
 
 function activeVersion({ routing }: Decisions, one: VersionDecision, rates: ShownRates): ActiveVersion {

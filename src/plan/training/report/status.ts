@@ -12,7 +12,7 @@ import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { MAX_ALPHA_WORKERS } from '../../../api/trainingjob.v1alpha1.ts'
 import { CONFLICT, conflictConditions } from '../../rejection.ts'
 import { formatDuration, millis, timestamp } from '../../time.ts'
-import { gpusOf, rolesOf } from '../frameworks/roles.ts'
+import { gpusOf, replicasOf, rolesOf } from '../frameworks/roles.ts'
 import { WORKER } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { containerOf, isActive, type Member } from '../observe/member.ts'
@@ -40,18 +40,21 @@ export function statusOf(observed: TrainingObserved, all: readonly Member[], upd
   const { generation } = job.metadata
   const known = job.status ?? {}
   const limited = limitedVerdict(job)
+  const members = membersIn(job, update)
   const status: PlannedStatus = compact({
     ...known,
     state: update.state,
     reason: reasonOf(update),
     attempts: update.attempt.number,
     worldSize: update.attempt.worldSize,
+    restarts: Math.max(0, update.attempt.number - 1),
     failures: update.failures ?? known.failures ?? 0,
     unexplainedLosses: (update.unexplainedLosses ?? known.unexplainedLosses) || undefined,
     failedPods: update.failedPods?.length ? update.failedPods : undefined,
     restartTime: update.restartTime,
     lastFailure: update.lastFailure ?? known.lastFailure,
-    ...membersIn(job, update),
+    ...members,
+    ready: readyPods(job, update.attempt, members),
     ...timesIn(observed, update),
     resources: { ...known.resources, ...resourcesHeld(job, all) },
     observedGeneration: generation,
@@ -84,6 +87,15 @@ function membersIn(job: TrainingJob, { members, attempt }: StatusUpdate): Partia
     workerStatuses: workers.map((member) => workerStatus(member, attempt)),
     ...(roles.length > 0 && { roles }),
   }
+}
+
+type Counts = Pick<PlannedStatus, 'workers' | 'roles'>
+
+/** `3/4`, of all roles. Before the first attempt, the size is that of the spec. */
+export function readyPods(job: TrainingJob, { worldSize }: Attempt, { workers = {}, roles = [] }: Counts): string {
+  const attempt = { number: 0, worldSize: worldSize || job.spec.numWorkers }
+  const ready = [workers, ...roles].reduce((sum, { active = 0, succeeded = 0 }) => sum + active + succeeded, 0)
+  return `${ready}/${replicasOf(job, attempt).length}`
 }
 
 interface Phased {

@@ -10,7 +10,7 @@ import { isFinished } from '../observe/state.ts'
 import type { JobSummary } from '../report/conditions.ts'
 import { trainingCompleted, trainingFailed } from '../report/events.ts'
 import { finalCounts, hasEnded } from '../report/final-counts.ts'
-import { type PlannedStatus, resourcesHeld, type StatusUpdate } from '../report/status.ts'
+import { type PlannedStatus, readyPods, resourcesHeld, type StatusUpdate } from '../report/status.ts'
 import { portion } from '../report/wording.ts'
 import { untilDeadline } from './deadline.ts'
 import { makePlan, makePlanWithStatus, type Step, type TrainingPlan } from './step.ts'
@@ -18,13 +18,15 @@ import { untilExpired } from './ttl.ts'
 
 /** After the end, the status changes only in the remaining workers, the resources they hold, and the generation. */
 export const stayFinished: Step = (snapshot) => {
-  const { job, observed, all } = snapshot
+  const { job, observed, all, attempt } = snapshot
   if (!isFinished(job)) return undefined
+  const counts = finalCounts(snapshot)
   const { conditions, ...known } = job.status ?? {}
   const status: PlannedStatus = {
     ...known,
     ...(conditions && { conditions }),
-    ...finalCounts(snapshot),
+    ...counts,
+    ready: readyPods(job, attempt, counts),
     resources: { ...known.resources, ...resourcesHeld(job, all) },
     ...(job.metadata.generation !== undefined && { observedGeneration: job.metadata.generation }),
   }

@@ -1,0 +1,47 @@
+/** The columns of `kubectl get tj`. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
+
+const shown = ({ job }: TrainingCluster): [string | undefined, number | undefined] => [
+  job.status?.ready,
+  job.status?.restarts,
+]
+
+test('pods that are ready and restarts, from the first status on', () => {
+  const cluster = new TrainingCluster({ numWorkers: 2 })
+  cluster.settle()
+  assert.deepEqual(shown(cluster), ['0/2', 0])
+  cluster.runAll()
+  cluster.settle()
+  assert.deepEqual(shown(cluster), ['2/2', 0])
+  cluster.exitAll({ exitCode: 1 })
+  cluster.settle()
+  assert.deepEqual(shown(cluster), ['0/2', 1])
+})
+
+test('a job that is created suspended', () => {
+  const cluster = new TrainingCluster({ numWorkers: 4, suspend: true })
+  cluster.settle()
+  assert.deepEqual(shown(cluster), ['0/4', 0])
+})
+
+test('roles count', () => {
+  const roles = [{ name: 'ps', replicas: 2 }]
+  const cluster = new TrainingCluster({ framework: 'tensorflow', numWorkers: 1, roles })
+  cluster.settle()
+  assert.deepEqual(shown(cluster), ['0/3', 0])
+})
+
+test('a completed job keeps its count when its pods are deleted', () => {
+  const cluster = new TrainingCluster({ numWorkers: 2, cleanPodPolicy: 'All' })
+  cluster.settle()
+  cluster.runAll()
+  cluster.settle()
+  cluster.exitAll({ exitCode: 0 })
+  cluster.settle()
+  cluster.letGo()
+  cluster.settle()
+  assert.deepEqual(cluster.pods, [])
+  assert.deepEqual(shown(cluster), ['2/2', 0])
+})
