@@ -61,7 +61,10 @@ const healthCheck = object(
     timeoutSeconds: positive('Seconds after which a check times out.', 5),
     failureThreshold: positive('Number of consecutive failed checks after which a pod is unhealthy.', 3),
   },
-  { description: 'Health check of the pods.', default: {} },
+  {
+    description: 'Health check of the pods. Values other than the defaults replace those of the runtime.',
+    default: {},
+  },
 )
 
 const validation = object(

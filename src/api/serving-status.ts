@@ -2,7 +2,7 @@
 
 import { conditionsSchema } from './conditions.ts'
 import type { Column } from './kind.ts'
-import { dateTime, type Infer, int32, int64, listMap, number, object, optional, strEnum, text } from './schema.ts'
+import { dateTime, flag, type Infer, int32, int64, listMap, number, object, optional, strEnum, text } from './schema.ts'
 import { trafficProviders } from './serving-traffic.ts'
 import { MAX_VERSIONS, versionName } from './serving-version.ts'
 
@@ -36,6 +36,9 @@ const activeVersion = object(
       dateTime({
         description: 'Time since when the version gets no traffic. It is removed after the drain period.',
       }),
+    ),
+    hasBeenReady: optional(
+      flag({ description: 'Whether a pod of the version has been ready. Until then, the version is starting.' }),
     ),
     validated: optional(
       text({ description: 'Digest of the validated configuration.', maxLength: 64, examples: ['5f2c91aa'] }),

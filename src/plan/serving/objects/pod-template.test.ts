@@ -146,6 +146,16 @@ test('an endpoint that the model names decides about its traffic, also on a runt
   assert.equal(container.readinessProbe?.exec, undefined)
 })
 
+for (const runtime of Object.keys(builtInRuntimes))
+  test(`a health check of the spec acts with the runtime ${runtime}; its defaults change nothing`, () => {
+    const plain = template({ runtime }).container.readinessProbe
+    const healthCheck = { intervalSeconds: 7, timeoutSeconds: 6, failureThreshold: 9 }
+    const { container } = template({ runtime, healthCheck })
+    assert.deepEqual(container.readinessProbe, { ...plain, periodSeconds: 7, timeoutSeconds: 6, failureThreshold: 9 })
+    const stated = { endpoint: '/health', intervalSeconds: 30, timeoutSeconds: 5, failureThreshold: 3 }
+    assert.deepEqual(template({ runtime, healthCheck: stated }).container.readinessProbe, plain)
+  })
+
 const deliveries: readonly [string, string, readonly string[] | undefined][] = [
   ['s3://b/dir/model.pt', '/mnt/models/model.pt', ['--uri=s3://b/dir/model.pt', '--to=/mnt/models']],
   ['s3://b/dir/v1.0', '/mnt/models', ['--uri=s3://b/dir/v1.0', '--to=/mnt/models']],

@@ -7,8 +7,8 @@ import type { ServedModel } from '../observe/served-model.ts'
 type Container = NonNullable<Pod['spec']>['containers'][number]
 type Probed = Pick<Container, 'startupProbe' | 'readinessProbe' | 'livenessProbe'>
 
-/** The default of the spec. It does not override the probes of a runtime. */
-const DEFAULT_ENDPOINT = '/health'
+/** The defaults of the spec. They do not override the probes of a runtime; every other value does. */
+const DEFAULTS = { endpoint: '/health', intervalSeconds: 30, timeoutSeconds: 5, failureThreshold: 3 } as const
 
 export function probesOf(model: ServedModel): Probed {
   const { startup, readiness, liveness } = model.server.probes ?? {}
@@ -20,11 +20,17 @@ export function probesOf(model: ServedModel): Probed {
   }
 }
 
-/** An endpoint in the spec overrides the readiness probe of the runtime. */
+/** The health check of the spec overrides the readiness probe of the runtime, field by field. */
 function asked({ check }: ServedModel, readiness: Probe): Probe {
-  if (check === undefined || check.endpoint === DEFAULT_ENDPOINT) return readiness
+  if (check === undefined) return readiness
+  const { endpoint, intervalSeconds, timeoutSeconds, failureThreshold } = check
   const { command: _, ...rest } = readiness
-  return { ...rest, path: check.endpoint, timeoutSeconds: check.timeoutSeconds }
+  return {
+    ...(endpoint === DEFAULTS.endpoint ? readiness : { ...rest, path: endpoint, timeoutSeconds }),
+    ...(intervalSeconds !== DEFAULTS.intervalSeconds && { periodSeconds: intervalSeconds }),
+    ...(timeoutSeconds !== DEFAULTS.timeoutSeconds && { timeoutSeconds }),
+    ...(failureThreshold !== DEFAULTS.failureThreshold && { failureThreshold }),
+  }
 }
 
 function probeOf(model: ServedModel, { path, command, ...times }: Probe): NonNullable<Container['readinessProbe']> {

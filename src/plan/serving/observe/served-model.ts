@@ -56,7 +56,7 @@ export interface ServedModel extends Pick<
   readonly traffic: Traffic
   readonly validation?: Validation
   /** Health check of the pods. */
-  readonly check?: Pick<ModelDeploymentSpec['healthCheck'], 'endpoint' | 'timeoutSeconds'>
+  readonly check?: ModelDeploymentSpec['healthCheck']
 }
 
 export function servedModel(model: Model, server: ModelServerSpec): ServedModel {

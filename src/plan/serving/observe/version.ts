@@ -78,6 +78,10 @@ export function availableIn(observed: ServingObserved, version: string): number 
 
 export const isReady = (version: Version): boolean => availableOf(version) > 0
 
+/** Now or earlier, with the present Deployment. A version that never was is starting, not degraded. */
+export const hasBeenReady = (version: Version): boolean =>
+  isReady(version) || (version.deployment !== undefined && version.recorded?.hasBeenReady === true)
+
 /** `spec.replicas` of its Deployment, set by us or by an autoscaler. */
 export const replicasOf = ({ deployment }: Pick<Version, 'deployment'>): number =>
   deployment ? (deployment.spec?.replicas ?? 1) : 0

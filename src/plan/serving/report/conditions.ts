@@ -14,7 +14,7 @@ import { reasonWord } from '../../reason-word.ts'
 import { CONFLICT } from '../../rejection.ts'
 import { isSameSplit, type Weights } from '../../traffic/index.ts'
 import { type Decisions, desiredPods, type VersionDecision } from '../decisions.ts'
-import { availableOf, isReady, isRolling } from '../observe/version.ts'
+import { availableOf, hasBeenReady, isReady, isRolling } from '../observe/version.ts'
 import type { ModelView } from '../observe/view.ts'
 import { needsRoute } from '../steps/provider-state.ts'
 import { autoscalerTrouble } from './trouble.ts'
@@ -201,7 +201,7 @@ function isMoving(decision: VersionDecision): boolean {
 }
 
 function phaseOf(decisions: Decisions, serves: boolean, isHealthy: boolean): Phase {
-  const isTroubled = decisions.versions.some(({ version, trouble }) => version.wanted && trouble)
+  const isTroubled = decisions.versions.some((one) => one.version.wanted && one.trouble && !isStarting(one))
   if (serves) return isTroubled || !(isHealthy || isBusy(decisions)) ? 'Degraded' : 'Running'
   const weighted = wantedOf(decisions).filter(({ version }) => (version.wanted?.weight ?? 0) > 0)
   return weighted.every(({ trouble }) => trouble && !trouble.isWaiting) ? 'Failed' : 'Pending'
@@ -209,8 +209,14 @@ function phaseOf(decisions: Decisions, serves: boolean, isHealthy: boolean): Pha
 
 /** Pods that are starting are not unhealthy. */
 function isBusy({ versions }: Decisions): boolean {
-  return versions.some((one) => one.isWritten && isMoving(one) && availableOf(one.version) >= Math.min(1, one.floor))
+  return versions.some(
+    (one) => one.isWritten && isMoving(one) && (isStarting(one) || availableOf(one.version) >= Math.min(1, one.floor)),
+  )
 }
+
+/** It was never well, so it is not degraded, unless a person has to act. */
+const isStarting = ({ version, trouble }: VersionDecision): boolean =>
+  !hasBeenReady(version) && (!trouble || trouble.isWaiting === true)
 
 /** Conditions that others wrote: they stay. */
 export function othersConditions({ conditions = [] }: ServingStatus): Verdict[] {

@@ -1,4 +1,4 @@
-/** The columns of `kubectl get md`. */
+/** The status of a model: the columns of `kubectl get md`, and when it is degraded. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServingCluster, version } from '../../../../test/sim/serving-cluster.ts'
@@ -20,4 +20,25 @@ test('no column is empty before pods exist, and replicas are those of all versio
   assert.ok(calm(cluster, 40))
   const [replicas, ready, weights] = columns(cluster)
   assert.deepEqual([replicas, ready, weights], [4, '4/4', 'v1:90 v2:10'])
+})
+
+test('a version that starts beside others is Progressing; one that was ready and is no longer is Degraded', () => {
+  const one = { ...spec, versions: [version('v1', 100)] }
+  const cluster = new ServingCluster(planServing, () => undefined, { spec: one })
+  assert.ok(calm(cluster, 40))
+  cluster.edit(spec)
+  for (let pass = 0; pass < 5; pass += 1) {
+    cluster.pass()
+    cluster.control()
+  }
+  const progressing = cluster.model.status?.conditions?.find(({ type }) => type === 'Progressing')
+  assert.deepEqual([cluster.model.status?.phase, progressing?.status], ['Running', 'True'])
+  assert.ok(!cluster.events.includes('ModelDegraded'))
+  assert.ok(calm(cluster, 40))
+  cluster.change('v2', () => 0)
+  cluster.report('v2')
+  cluster.pass()
+  cluster.pass()
+  assert.equal(cluster.model.status?.phase, 'Degraded')
+  assert.ok(cluster.events.includes('ModelDegraded'))
 })

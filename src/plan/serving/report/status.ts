@@ -4,7 +4,7 @@ import { limitedVerdict } from '../../../api/limited.ts'
 import type { ActiveVersion } from '../../../api/serving-status.ts'
 import { serviceName } from '../../model-names.ts'
 import { type Decisions, desiredPods, type VersionDecision } from '../decisions.ts'
-import { availableOf } from '../observe/version.ts'
+import { availableOf, hasBeenReady } from '../observe/version.ts'
 import type { ModelView } from '../observe/view.ts'
 import type { PlannedServingStatus } from '../serving-plan.ts'
 import { MAX_SENTENCE, othersConditions, type Standing } from './conditions.ts'
@@ -53,6 +53,7 @@ function activeVersion({ routing }: Decisions, one: VersionDecision, rates: Show
     healthyReplicas: availableOf(version),
     weight: routing.reported.get(version.name) ?? 0,
     idleSince: retirement.idleSince,
+    hasBeenReady: hasBeenReady(version) || undefined,
     validated,
     reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
     message: trouble?.message.slice(0, MAX_SENTENCE),
