@@ -16,6 +16,8 @@ export interface Column {
 export interface Scale {
   readonly specReplicasPath: string
   readonly statusReplicasPath: string
+  /** A label selector of the pods, as text, for autoscalers. */
+  readonly labelSelectorPath: string
 }
 
 export interface KindVersion {

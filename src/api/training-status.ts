@@ -107,6 +107,13 @@ export const trainingStatus = object(
         examples: ['3/4'],
       }),
     ),
+    selector: optional(
+      text({
+        description: 'Label selector of the workers, for the scale subresource.',
+        maxLength: 512,
+        examples: ['trainingjob.ml.example.com/job-uid=6f1c,trainingjob.ml.example.com/role=worker'],
+      }),
+    ),
     restarts: count('Number of attempts after the first one, whatever their cause.'),
     attempts: count('Number of attempts, including the current one. In each attempt all workers start together.'),
     worldSize: count('Number of workers in the current attempt. The same for every rank.'),

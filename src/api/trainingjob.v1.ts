@@ -4,8 +4,9 @@ import { checkpoint } from './checkpoint.ts'
 import { computeResources } from './compute.ts'
 import { imagePullSecrets } from './container-image.ts'
 import { environment } from './environment.ts'
-import { AGE, type CustomObject, type KindVersion } from './kind.ts'
+import { type CustomObject, type KindVersion } from './kind.ts'
 import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { trainingColumns } from './training-columns.ts'
 import { failurePolicy } from './training-failure.ts'
 import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
 import { roleRules, roles } from './training-roles.ts'
@@ -200,64 +201,10 @@ export const trainingJobV1 = {
   description: 'TrainingJob runs one or more workers that train one model together.',
   spec,
   status: trainingStatus,
-  columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'State of the job.' },
-    { name: 'Progress', type: 'string', jsonPath: '.status.progress', description: 'Progress of the training.' },
-    { name: 'Epoch', type: 'integer', jsonPath: '.status.currentEpoch', description: 'Current epoch.' },
-    { name: 'Workers', type: 'integer', jsonPath: '.spec.numWorkers', description: 'Desired number of workers.' },
-    AGE,
-    {
-      name: 'Ready',
-      type: 'string',
-      jsonPath: '.status.ready',
-      description: 'Number of pods that run or have succeeded, and number of pods.',
-    },
-    {
-      name: 'ETA',
-      type: 'string',
-      jsonPath: '.status.estimatedCompletion',
-      description: 'Estimated completion time.',
-    },
-    {
-      name: 'Restarts',
-      type: 'integer',
-      jsonPath: '.status.restarts',
-      description: 'Number of attempts after the first one.',
-    },
-    {
-      name: 'Framework',
-      type: 'string',
-      jsonPath: '.spec.framework',
-      description: 'Framework of the training code.',
-      wide: true,
-    },
-    {
-      name: 'GPUs',
-      type: 'integer',
-      jsonPath: '.status.resources.allocatedGPUs',
-      description: 'Allocated GPUs.',
-      wide: true,
-    },
-    {
-      name: 'Started',
-      type: 'date',
-      jsonPath: '.status.startTime',
-      description: 'Time since the first worker ran.',
-      wide: true,
-    },
-    {
-      name: 'Duration',
-      type: 'string',
-      jsonPath: '.status.duration',
-      description: 'Time from the start to the last status update, or to the end of a finished job.',
-      wide: true,
-    },
-    {
-      name: 'Reason',
-      type: 'string',
-      jsonPath: '.status.reason',
-      description: 'Reason for the state, if the job does not run well.',
-    },
-  ],
-  scale: { specReplicasPath: '.spec.numWorkers', statusReplicasPath: '.status.workers.active' },
+  columns: trainingColumns,
+  scale: {
+    specReplicasPath: '.spec.numWorkers',
+    statusReplicasPath: '.status.workers.active',
+    labelSelectorPath: '.status.selector',
+  },
 } as const satisfies KindVersion

@@ -44,3 +44,18 @@ export function conditionsOf(summary: JobSummary, generation: number | undefined
 }
 
 const MAX_MESSAGE = 4096
+
+/** Only while it is true. */
+export const CHANGE_PENDING = 'ChangePending'
+
+export const CHANGE_PENDING_MESSAGE =
+  'The pods run with an earlier spec; the change takes effect with the next attempt. To apply it now, set spec.suspend to true, ' +
+  'and back to false when the job is Suspended'
+
+export const changePending = (generation: number | undefined): Verdict => ({
+  type: CHANGE_PENDING,
+  status: 'True',
+  reason: 'NextAttempt',
+  message: CHANGE_PENDING_MESSAGE,
+  ...(generation !== undefined && { observedGeneration: generation }),
+})

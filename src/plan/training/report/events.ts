@@ -3,6 +3,7 @@ import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { EventNote } from '../../../decision/plan.ts'
 import { DELETED } from '../observe/disruption.ts'
 import type { Failure } from '../observe/failure.ts'
+import { CHANGE_PENDING_MESSAGE } from './conditions.ts'
 import { allOf, nameOf, portion, quantify } from './wording.ts'
 
 const normal = (reason: string, action: string, note: string): EventNote => ({ type: 'Normal', reason, action, note })
@@ -43,6 +44,8 @@ export const specChanged = (workers: number, attempt: number): EventNote =>
     'Recreate',
     `Spec changed before any worker started; recreating ${quantify(workers, 'worker')} (attempt ${attempt}, ${NOT_COUNTED})`,
   )
+
+export const changeIsPending = (): EventNote => normal('ChangePending', 'Revise', CHANGE_PENDING_MESSAGE)
 
 export const waitingProblem = (reason: string, message: string): EventNote => warning(reason, 'Schedule', message)
 

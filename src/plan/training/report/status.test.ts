@@ -1,4 +1,4 @@
-/** The columns of `kubectl get tj`. */
+/** The columns of `kubectl get tj`, and the selector of the scale subresource. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
@@ -44,4 +44,17 @@ test('a completed job keeps its count when its pods are deleted', () => {
   cluster.settle()
   assert.deepEqual(cluster.pods, [])
   assert.deepEqual(shown(cluster), ['2/2', 0])
+})
+
+test('the selector selects the workers of this job', () => {
+  const cluster = new TrainingCluster({ framework: 'tensorflow', roles: [{ name: 'chief' }] })
+  cluster.settle()
+  const wanted = (cluster.job.status?.selector ?? '').split(',').map((term) => term.split('='))
+  const selected = cluster.pods.filter(({ metadata }) =>
+    wanted.every(([label = '', value]) => metadata.labels?.[label] === value),
+  )
+  assert.deepEqual(
+    selected.map(({ metadata }) => metadata.name),
+    ['bert-workers-0'],
+  )
 })

@@ -13,12 +13,12 @@ import { MAX_ALPHA_WORKERS } from '../../../api/trainingjob.v1alpha1.ts'
 import { CONFLICT, conflictConditions } from '../../rejection.ts'
 import { formatDuration, millis, timestamp } from '../../time.ts'
 import { gpusOf, replicasOf, rolesOf } from '../frameworks/roles.ts'
-import { WORKER } from '../names.ts'
+import { JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { containerOf, isActive, type Member } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { isFinal } from '../observe/state.ts'
-import { conditionsOf, conditionTypes, type JobSummary } from './conditions.ts'
+import { CHANGE_PENDING, changePending, conditionsOf, conditionTypes, type JobSummary } from './conditions.ts'
 
 /** A status without the transition times of its conditions, which commit adds. */
 export type PlannedStatus = Omit<TrainingJobStatus, 'conditions'> & { readonly conditions?: readonly Verdict[] }
@@ -28,6 +28,8 @@ export interface StatusUpdate extends JobSummary {
   readonly attempt: Attempt
   /** The gang of that attempt, including the pods that this plan creates. */
   readonly members: readonly Member[]
+  /** The pods run with an earlier spec. */
+  readonly isChangePending?: boolean
   readonly failures?: number
   readonly unexplainedLosses?: number
   readonly failedPods?: readonly string[]
@@ -55,6 +57,7 @@ export function statusOf(observed: TrainingObserved, all: readonly Member[], upd
     lastFailure: update.lastFailure ?? known.lastFailure,
     ...members,
     ready: readyPods(job, update.attempt, members),
+    selector: `${JOB_UID_LABEL}=${job.metadata.uid ?? ''},${ROLE_LABEL}=${WORKER}`,
     ...timesIn(observed, update),
     resources: { ...known.resources, ...resourcesHeld(job, all) },
     observedGeneration: generation,
@@ -62,6 +65,7 @@ export function statusOf(observed: TrainingObserved, all: readonly Member[], upd
       ...foreignConditions(known),
       ...conditionsOf(update, generation),
       ...conflictConditions(update, generation),
+      ...(update.isChangePending ? [changePending(generation)] : []),
       ...(limited ? [limited] : []),
     ],
   })
@@ -149,7 +153,7 @@ function timesIn({ job, now }: TrainingObserved, { state, members }: StatusUpdat
 }
 
 function foreignConditions({ conditions = [] }: TrainingJobStatus): Verdict[] {
-  const ours: readonly string[] = [...conditionTypes, 'Limited', CONFLICT]
+  const ours: readonly string[] = [...conditionTypes, CHANGE_PENDING, 'Limited', CONFLICT]
   return conditions
     .filter(({ type }) => !ours.includes(type))
     .map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)

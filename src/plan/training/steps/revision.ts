@@ -25,6 +25,16 @@ export const revise: Step = (snapshot) => {
 /** Whether the gang was created from another template than that of the spec, and no pod of it has started. */
 export function isOutdated({ job, engine, observed, attempt, gang }: Snapshot): boolean {
   if (isFinished(job) || job.status?.state === 'Suspending' || gang.some(hasStarted)) return false
+  return hasOtherTemplate({ engine, observed, attempt, gang })
+}
+
+/** Whether some pod of the gang was created from another template than that of the spec. */
+export function hasOtherTemplate({
+  engine,
+  observed,
+  attempt,
+  gang,
+}: Pick<Snapshot, 'engine' | 'observed' | 'attempt' | 'gang'>): boolean {
   const roles = [...new Set(gang.map(({ role }) => role))]
   const templates = new Map(roles.map((role) => [role, engine.template(observed, attempt, role)]))
   return gang.some(({ role, template }) => template !== undefined && template !== templates.get(role))

@@ -1,6 +1,6 @@
 /** Running the gang: delete the last attempt, wait for the backoff, create the missing pods, and report their state. */
-import { getCondition } from '../../../api/conditions.ts'
-import type { TrainingJobState } from '../../../api/training-status.ts'
+import { getCondition, isTrue } from '../../../api/conditions.ts'
+import type { TrainingJobState, TrainingJobStatus } from '../../../api/training-status.ts'
 import { type EventNote, toWrite } from '../../../decision/plan.ts'
 import { earliest } from '../../requeue.ts'
 import { millis } from '../../time.ts'
@@ -12,11 +12,12 @@ import type { Member } from '../observe/member.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { untilRecheck } from '../observe/pending-claims.ts'
 import { type Waiting, waitingFor } from '../observe/waiting.ts'
-import { SUMMARY_CONDITION } from '../report/conditions.ts'
-import { trainingStarted, waitingProblem, workersCreated } from '../report/events.ts'
+import { CHANGE_PENDING, SUMMARY_CONDITION } from '../report/conditions.ts'
+import { changeIsPending, trainingStarted, waitingProblem, workersCreated } from '../report/events.ts'
 import type { StatusUpdate } from '../report/status.ts'
 import { portion } from '../report/wording.ts'
 import { untilDeadline } from './deadline.ts'
+import { hasOtherTemplate } from './revision.ts'
 import { type Actions, keepRecorded, makePlan, type Step, type TrainingPlan } from './step.ts'
 
 /** No pod starts before every pod of the last attempt is gone: two writers would corrupt a checkpoint. */
@@ -57,12 +58,13 @@ export const run = (snapshot: Snapshot): TrainingPlan => {
   const state = isReady ? 'Running' : stateWhileWaiting(waiting, snapshot.job.status?.state)
   const { reason, message } = isReady ? startedSummary(replicas.length) : waiting
   const secrets = created.length > 0 ? secretsOf(observed) : []
+  const isChangePending = hasOtherTemplate(snapshot)
   const actions: Actions = {
     writes: [...secrets, ...childrenOf(observed, attempt), ...toWrite('apply', objects)],
     requeueAfterMs: earliest(timeLeft(snapshot), untilRecheck(observed)),
-    events: eventsOf(snapshot, { state, waiting, isReady, created: created.length }),
+    events: eventsOf(snapshot, { state, waiting, isReady, created: created.length, isChangePending }),
   }
-  return makePlan(snapshot, { attempt, members, state, reason, message, isReady }, actions)
+  return makePlan(snapshot, { attempt, members, state, reason, message, isReady, isChangePending }, actions)
 }
 
 const startedSummary = (count: number): Pick<Waiting, 'reason' | 'message'> => ({
@@ -92,17 +94,23 @@ interface Outcome {
   readonly isReady: boolean
   /** Number of pods that this plan creates. */
   readonly created: number
+  readonly isChangePending: boolean
 }
 
-function eventsOf({ job, attempt, replicas }: Snapshot, { state, waiting, isReady, created }: Outcome): EventNote[] {
+function eventsOf({ job, attempt, replicas }: Snapshot, outcome: Outcome): EventNote[] {
+  const { state, waiting, isReady, created, isChangePending } = outcome
   const { status } = job
   const isNewProblem = !isReady && waiting.isProblem && !status?.reason?.startsWith(`${waiting.reason}:`)
   return [
     ...(created > 0 ? [workersCreated(created, replicas.length, attempt.number)] : []),
     ...(state === 'Running' && status?.state !== 'Running' ? [trainingStarted(replicas.length, attempt.number)] : []),
+    ...(isChangePending ? changeEvents(status) : []),
     ...(isNewProblem ? [waitingProblem(waiting.reason, waiting.message)] : []),
   ]
 }
+
+const changeEvents = (status: TrainingJobStatus | undefined): EventNote[] =>
+  isTrue(status?.conditions, CHANGE_PENDING) ? [] : [changeIsPending()]
 
 /** The recorded state and reason, while the job waits. */
 function recordedUpdate(snapshot: Snapshot): StatusUpdate {
