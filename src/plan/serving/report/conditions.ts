@@ -124,7 +124,10 @@ function account(decision: VersionDecision): string {
 const podsReady = (decision: VersionDecision): string => `${decision.version.name}: ${countOf(decision)}`
 
 const countOf = (decision: VersionDecision): string =>
-  `${availableOf(decision.version)} of ${desiredPods(decision)} pods ready`
+  `${availableOf(decision.version)} of ${pods(desiredPods(decision))} ready`
+
+/** `1 pod`, `2 pods`. */
+const pods = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`
 
 function healthyOf(decisions: Decisions): Finding {
   const counted = decisions.versions.filter(({ retirement }) => !retirement.isOver)
@@ -132,7 +135,7 @@ function healthyOf(decisions: Decisions): Finding {
   const healthy = counted.reduce((sum, { version }) => sum + availableOf(version), 0)
   const holds = all > 0 && healthy >= HEALTHY_SHARE * all
   const problem = problemOf(decisions)
-  const message = `${healthy} of ${all} pods are healthy`
+  const message = `${healthy} of ${pods(all)} ${all === 1 ? 'is' : 'are'} healthy`
   return holds
     ? { holds, reason: 'PodsHealthy', message }
     : {
@@ -146,7 +149,7 @@ function scaledOf({ observed }: ModelView, decisions: Decisions): Finding {
   const short = wantedOf(decisions).filter((one) => availableOf(one.version) < one.floor)
   if (short.length > 0) {
     const message = short.map(
-      (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${one.floor} pods`,
+      (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${pods(one.floor)}`,
     )
     return { holds: false, reason: problemOf(decisions)?.reason ?? 'TooFewPods', message: message.join('; ') }
   }
