@@ -52,8 +52,9 @@ async function gathered(job: TrainingJob, { cached, live, config, now }: Pods) {
     reads += 1
     return { pods: live }
   }
-  const readLog = async () => undefined
-  const observed = await gatherTraining(job, { caches: cachesWith(cached), config, now, readLog, readMembers })
+  const absent = async () => undefined
+  const reading = { readLog: absent, readClaimEvent: absent, readMembers }
+  const observed = await gatherTraining(job, { caches: cachesWith(cached), config, now, ...reading })
   return { observed, reads }
 }
 

@@ -24,6 +24,7 @@ export const defaultTrainingConfig: TrainingConfig = {
   ...defaultPodConfig,
   defaultImages: Object.fromEntries(Object.entries(frameworks).map(([name, { defaultImage }]) => [name, defaultImage])),
   defaultResources: { requests: { cpu: '4', memory: '16Gi' }, limits: { cpu: '8', memory: '32Gi' } },
+  gpuNodeSelector: {},
   defaultCpuResources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
   sharedMemory: '2Gi',
   metricsPort: 8000,
