@@ -2,6 +2,7 @@
 
 import { computeResources } from './compute.ts'
 import { containerImage, imagePullSecrets } from './container-image.ts'
+import { runtimeRule } from './default-runtimes.ts'
 import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
 import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, strEnum, text, optional } from './schema.ts'
@@ -94,7 +95,7 @@ const spec = object(
       text({
         description:
           'Serving runtime: the name of a ModelServer in the namespace, or one of triton, torchserve, fastapi-pytorch, sklearn, onnx ' +
-          'and tensorflow. Defaults to no runtime if `image` is set, or else to the runtime of the framework.',
+          'and tensorflow. Defaults to no runtime if `image` is set, or else to the runtime of the framework; pytorch has none.',
         minLength: 1,
         maxLength: 63,
         pattern: DNS_LABEL,
@@ -126,7 +127,7 @@ const spec = object(
     serviceAccountName: optional(servingAccountName),
     imagePullSecrets: optional(imagePullSecrets),
   },
-  { description: 'Desired state of the model.' },
+  { description: 'Desired state of the model.', rules: [runtimeRule] },
 )
 
 export type ModelDeploymentSpec = Infer<typeof spec>

@@ -100,6 +100,7 @@ const checksum = `sha256:${'0123456789abcdef'.repeat(4)}`
 
 const serving = {
   modelName: 'bert',
+  framework: 'sklearn',
   image: 'example.com/server:1',
   versions: versions({ v1: 90, v2: 10 }).map((version) => ({
     ...version,

@@ -140,6 +140,9 @@ const storage: Adjust = (spec, random) =>
     return { ...others, ...(size !== undefined && { size, ...(storageClass !== undefined && { storageClass }) }) }
   })
 
+/** Only some frameworks have a default runtime. */
+const runtime: Adjust = (spec) => ('runtime' in spec || 'image' in spec ? spec : { ...spec, framework: 'onnx' })
+
 const mlops: Adjust = (spec, random) => ({
   ...spec,
   modelURI: pick(random, uris),
@@ -150,7 +153,7 @@ const mlops: Adjust = (spec, random) => ({
 const adjustments: Readonly<Record<string, readonly Adjust[]>> = {
   'ml.example.com/v1 TrainingJob': [workers, roles, checkpoint, program, mounts, environment, resources],
   'ml.example.com/v1alpha1 TrainingJob': [(spec, random) => ({ ...spec, workers: between(random, 1, 3) }), resources],
-  'ml.example.com/v1 ModelDeployment': [versionWeights, scaling, storage, resources],
+  'ml.example.com/v1 ModelDeployment': [versionWeights, scaling, storage, runtime, resources],
   'mlops.sathvik.dev/v1 ModelDeployment': [mlops, resources],
   'ml.example.com/v1 ModelServer': [],
 }

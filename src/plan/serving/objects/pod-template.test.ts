@@ -38,7 +38,7 @@ interface Expected {
 const table: readonly Expected[] = [
   {
     runtime: 'triton',
-    image: 'nvcr.io/nvidia/tritonserver:latest',
+    image: 'nvcr.io/nvidia/tritonserver:25.06-py3',
     port: 8000,
     ready: '/v2/models/iris/ready',
     live: '/v2/health/live',
@@ -47,7 +47,7 @@ const table: readonly Expected[] = [
   },
   {
     runtime: 'onnx',
-    image: 'nvcr.io/nvidia/tritonserver:latest',
+    image: 'nvcr.io/nvidia/tritonserver:25.06-py3',
     port: 8000,
     ready: '/v2/models/iris/ready',
     live: '/v2/health/live',
@@ -56,7 +56,7 @@ const table: readonly Expected[] = [
   },
   {
     runtime: 'torchserve',
-    image: 'pytorch/torchserve:latest',
+    image: 'docker.io/pytorch/torchserve:0.12.0-cpu',
     port: 8080,
     // By a command: /ping says nothing about the model.
     ready: undefined,

@@ -65,10 +65,10 @@ export function servedModel(model: Model, server: ModelServerSpec): ServedModel 
 
 const isMlops = (model: Model): model is MlopsModelDeployment => 'modelURI' in model.spec
 
-/** What runs the model. Undefined if neither its namespace nor the built-in runtimes have the ModelServer that it names. */
+/** What runs the model. Undefined if neither its namespace nor the built-in runtimes have the ModelServer that it names, or it names nothing. */
 export function serverOf(model: Model, own: ModelServer | undefined): ModelServerSpec | undefined {
   const name = runtimeNameOf(model)
-  if (name === undefined) return isMlops(model) ? undefined : imageOf(model)
+  if (name === undefined) return isMlops(model) || model.spec.image === undefined ? undefined : imageOf(model)
   return own?.spec ?? (Object.hasOwn(builtInRuntimes, name) ? builtInRuntimes[name] : undefined)
 }
 

@@ -1,4 +1,5 @@
 /** Which server runs a model: a ModelServer of its namespace, a built-in runtime, or the image alone. */
+import { defaultRuntimes } from '../../../api/default-runtimes.ts'
 import type { MlopsModelDeployment } from '../../../api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment } from '../../../api/modeldeployment.v1.ts'
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
@@ -20,13 +21,12 @@ export const builtInRuntimes: Readonly<Record<string, ModelServerSpec>> = {
   tensorflow,
 }
 
-const byFramework = { tensorflow: 'tensorflow', pytorch: 'torchserve', sklearn: 'sklearn', onnx: 'onnx' } as const
-
-/** The ModelServer that a model runs on; none for an image alone. */
+/** The ModelServer that a model runs on; none for an image alone, and none if the spec has to name one. */
 export function runtimeNameOf(model: ModelDeployment | MlopsModelDeployment): string | undefined {
   const { spec } = model
   if (spec.runtime !== undefined) return spec.runtime
-  return 'framework' in spec && spec.image === undefined ? byFramework[spec.framework] : undefined
+  if (!('framework' in spec) || spec.image !== undefined) return undefined
+  return Object.hasOwn(defaultRuntimes, spec.framework) ? defaultRuntimes[spec.framework] : undefined
 }
 
 /** The defaults for an image without a runtime: port 8080. */

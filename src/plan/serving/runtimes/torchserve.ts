@@ -1,5 +1,5 @@
 /**
- * TorchServe serves every model archive (.mar) that it finds. By default it listens on the loopback only, requires a token
+ * TorchServe, archived by its project since August 2025: it gets no fixes, so no framework selects it by itself. It serves every model archive (.mar) that it finds. By default it listens on the loopback only, requires a token
  * with each request and writes its metrics to a log. Its /ping answers 200 while workers still load or crash, so readiness
  * queries the management port, which stays on the loopback, for the workers of all models.
  */
@@ -30,7 +30,7 @@ const WORKERS_READY = [
 const check = { command: ['python', '-c', WORKERS_READY], timeoutSeconds: 10 }
 
 export const torchserve: ModelServerSpec = {
-  image: 'pytorch/torchserve:latest',
+  image: 'docker.io/pytorch/torchserve:0.12.0-cpu',
   port: 8080,
   command: ['torchserve'],
   args: [

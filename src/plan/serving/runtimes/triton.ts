@@ -9,7 +9,7 @@ import { liveness, readiness, starting } from './probe.ts'
 const READY = '/v2/models/$(MODEL_NAME)/ready'
 
 export const triton: ModelServerSpec = {
-  image: 'nvcr.io/nvidia/tritonserver:latest',
+  image: 'nvcr.io/nvidia/tritonserver:25.06-py3',
   port: 8000,
   command: ['tritonserver'],
   // Models are loaded once, at the start: polling the repository is not meant for production.

@@ -33,6 +33,7 @@ const table: readonly (readonly [string, object, ModelServer | undefined, string
   ['a built-in runtime of its framework', { image: undefined }, undefined, 'docker.io/seldonio/mlserver:1.6.1-sklearn'],
   ['a ModelServer of the namespace', { runtime: 'mine' }, own, 'own:1'],
   ['a ModelServer of the namespace instead of a built-in one', { runtime: 'sklearn' }, own, 'own:1'],
+  ['none for a framework without a default', { framework: 'pytorch', image: undefined }, undefined, undefined],
   ['an unknown one', { runtime: 'mine' }, undefined, undefined],
   ['a name that only looks built in', { runtime: 'constructor' }, undefined, undefined],
 ]
@@ -42,6 +43,14 @@ for (const [what, spec, server, image] of table)
     const observed = { ...start().observed, model: modelDeployment(spec), ...(server && { server }) }
     assert.equal(resolveRuntime(observed)?.image, image)
   })
+
+test('a stored model whose framework lost its default runtime keeps running, and its status names the field', () => {
+  const cluster = settled({ framework: 'onnx', image: undefined })
+  cluster.edit({ framework: 'pytorch' })
+  const plan = cluster.pass()
+  assert.deepEqual([plan.writes, plan.deletions], [[], []])
+  assert.match(plan.status?.message ?? '', /spec\.runtime or spec\.image is required.*fastapi-pytorch.*torchserve/)
+})
 
 test('a missing runtime is reported once', () => {
   const cluster = settled()

@@ -1,4 +1,5 @@
 /** Resolves what runs the model. If it is missing, nothing is decided: the children stay unchanged, and the status reports it. */
+import { RUNTIME_NEEDED } from '../../../api/default-runtimes.ts'
 import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
 import type { ServingObserved } from '../observe/observed.ts'
 import { serverOf } from '../observe/served-model.ts'
@@ -18,6 +19,8 @@ export function reportMissingRuntime(observed: ServingObserved): ServingPlan {
 }
 
 function missing({ model }: ServingObserved): string {
+  const name = runtimeNameOf(model)
+  if (name === undefined) return RUNTIME_NEEDED
   const known = Object.keys(builtInRuntimes).join(', ')
-  return `spec.runtime: there is no ModelServer ${runtimeNameOf(model) ?? ''} in this namespace: create it, or use one of ${known}`
+  return `spec.runtime: there is no ModelServer ${name} in this namespace: create it, or use one of ${known}`
 }
