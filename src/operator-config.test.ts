@@ -34,3 +34,8 @@ test('rejects unknown settings by name', () => {
   assert.throws(() => operatorConfig({ serving: null }), /serving must be of type object/)
   assert.throws(() => operatorConfig([]), /the file must be a map/)
 })
+
+test('settings of a runtime that does not exist are rejected by name', () => {
+  const runtimes = { caffe: { image: 'example.com/caffe:1' } }
+  assert.throws(() => operatorConfig({ serving: { runtimes } }), /serving\.runtimes\.caffe: there is no such built-in/)
+})

@@ -103,7 +103,7 @@ export function viewOfModel(seen: Seen): ModelView {
 }
 
 function viewIn(observed: ServingObserved, server?: ModelServer): ModelView {
-  const found = serverOf(observed.model, server)
+  const found = serverOf(observed.model, server, observed.config.runtimes)
   if (!found) throw new Error('the model has no runtime')
   return viewOf(observed, servedModel(observed.model, found), providers)
 }

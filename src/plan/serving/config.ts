@@ -1,9 +1,12 @@
 /** Serving settings in the operator's configuration. */
 import { defaultPodConfig, type PodConfig } from '../pod/config.ts'
 import type { Resources } from '../pod/resources.ts'
-import { defaultTrafficConfig, type TrafficConfig } from '../traffic/index.ts'
+import { defaultTrafficConfig, type TrafficConfig, trafficConfigProblem } from '../traffic/index.ts'
+import { type RuntimeConfig, runtimeConfigProblem } from './runtimes/runtime.ts'
 
 export interface ServingConfig extends TrafficConfig, PodConfig {
+  /** Images and arguments of built-in runtimes. A ModelServer of the namespace takes precedence. */
+  readonly runtimes: RuntimeConfig
   /** How long a version without traffic is kept: connections end, and cached routes expire. */
   readonly drainSeconds: number
   /** Of the container that fetches a model. */
@@ -19,6 +22,7 @@ export interface ServingConfig extends TrafficConfig, PodConfig {
 export const defaultServingConfig: ServingConfig = {
   ...defaultTrafficConfig,
   ...defaultPodConfig,
+  runtimes: {},
   drainSeconds: 30,
   // Autoscalers measure CPU utilization against the request.
   defaultResources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '2', memory: '4Gi' } },
@@ -30,3 +34,7 @@ export const defaultServingConfig: ServingConfig = {
     gpuUtilization: 'DCGM_FI_DEV_GPU_UTIL',
   },
 }
+
+/** What is wrong with the settings, beyond their types. */
+export const servingConfigProblem = (config: ServingConfig): string | undefined =>
+  trafficConfigProblem(config) ?? runtimeConfigProblem(config.runtimes)

@@ -1,7 +1,6 @@
 /** Serving: the only module that other folders import. */
-export { defaultServingConfig, type ServingConfig } from './config.ts'
+export { defaultServingConfig, type ServingConfig, servingConfigProblem } from './config.ts'
 export type { Model, ServingObserved } from './observe/observed.ts'
-export { trafficConfigProblem as servingConfigProblem } from '../traffic/index.ts'
 export { planServing } from './plan.ts'
 export { planServingRejection } from './report/stuck.ts'
 export { servingImages } from './runtimes/images.ts'

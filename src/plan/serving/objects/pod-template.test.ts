@@ -11,7 +11,7 @@ import { servedModel, serverOf } from '../observe/served-model.ts'
 
 function template(spec: object, kind = serverTemplate) {
   const model = modelDeployment({ image: undefined, ...spec })
-  const server = serverOf(model, undefined)
+  const server = serverOf(model, undefined, {})
   assert.ok(server)
   const served = servedModel(model, server)
   const [first] = served.versions

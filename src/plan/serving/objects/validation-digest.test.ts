@@ -88,7 +88,7 @@ const harmless: Readonly<Record<string, string>> = {
 function render({ model: spec, server: serverSpec }: Base) {
   const deployed: ModelDeployment = modelDeployment(spec)
   const own = { spec: serverSpec } as unknown as ModelServer
-  const found = serverOf(deployed, own)
+  const found = serverOf(deployed, own, {})
   assert.ok(found)
   const served = servedModel(deployed, found)
   const [first] = served.versions

@@ -8,7 +8,7 @@ import type { Traffic } from '../../../api/serving-traffic.ts'
 import type { ObjectMeta } from '../../../kube/object.ts'
 import type { Model } from './observed.ts'
 import type { Probe } from '../runtimes/probe.ts'
-import { bareImage, builtInRuntimes, runtimeNameOf } from '../runtimes/runtime.ts'
+import { bareImage, builtInRuntime, type RuntimeConfig, runtimeNameOf } from '../runtimes/runtime.ts'
 
 export interface Variable {
   readonly name: string
@@ -66,10 +66,14 @@ export function servedModel(model: Model, server: ModelServerSpec): ServedModel 
 const isMlops = (model: Model): model is MlopsModelDeployment => 'modelURI' in model.spec
 
 /** What runs the model. Undefined if neither its namespace nor the built-in runtimes have the ModelServer that it names, or it names nothing. */
-export function serverOf(model: Model, own: ModelServer | undefined): ModelServerSpec | undefined {
+export function serverOf(
+  model: Model,
+  own: ModelServer | undefined,
+  runtimes: RuntimeConfig,
+): ModelServerSpec | undefined {
   const name = runtimeNameOf(model)
   if (name === undefined) return isMlops(model) || model.spec.image === undefined ? undefined : imageOf(model)
-  return own?.spec ?? (Object.hasOwn(builtInRuntimes, name) ? builtInRuntimes[name] : undefined)
+  return own?.spec ?? builtInRuntime(name, runtimes)
 }
 
 function imageOf({ spec: { image = '', healthCheck } }: ModelDeployment): ModelServerSpec {

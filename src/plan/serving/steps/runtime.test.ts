@@ -6,6 +6,7 @@ import { calm } from '../../../../test/sim/serving-history.ts'
 import { getCondition } from '../../../api/conditions.ts'
 import type { ModelServer } from '../../../api/modelserver.v1.ts'
 import { planServing } from '../plan.ts'
+import { builtInRuntimes, runtimeConfigProblem } from '../runtimes/runtime.ts'
 import { resolveRuntime } from './runtime.ts'
 
 const start = (spec: object = {}): ServingCluster => new ServingCluster(planServing, () => undefined, { spec })
@@ -51,6 +52,38 @@ test('a stored model whose framework lost its default runtime keeps running, and
   assert.deepEqual([plan.writes, plan.deletions], [[], []])
   assert.match(plan.status?.message ?? '', /spec\.runtime or spec\.image is required.*fastapi-pytorch.*torchserve/)
 })
+
+const configured = { sklearn: { image: 'mirror/sklearn:1', args: ['--debug'] } }
+
+test('runtime: a built-in one as the administrator configured it, unless the namespace has its own', () => {
+  const { observed } = start()
+  const model = modelDeployment({ runtime: 'sklearn', image: undefined })
+  const config = { ...observed.config, runtimes: configured }
+  const found = resolveRuntime({ ...observed, model, config })
+  assert.equal(found?.image, 'mirror/sklearn:1')
+  assert.deepEqual(found?.args, ['start', '/tmp', '--debug'])
+  assert.equal(resolveRuntime({ ...observed, model, config, server: own }), own.spec)
+  const other = modelDeployment({ runtime: 'triton', image: undefined })
+  assert.equal(resolveRuntime({ ...observed, model: other, config })?.image, builtInRuntimes['triton']?.image)
+})
+
+const problems: readonly (readonly [object, RegExp | undefined])[] = [
+  [configured, undefined],
+  [{}, undefined],
+  [{ caffe: { image: 'a' } }, /runtimes\.caffe: there is no such built-in runtime: use one of triton/],
+  [{ constructor: { image: 'a' } }, /no such built-in runtime/],
+  [{ triton: 'image' }, /runtimes\.triton must have an image/],
+  [{ triton: { image: 3 } }, /runtimes\.triton/],
+  [{ triton: { args: [1] } }, /list of strings/],
+  [{ triton: { port: 80 } }, /runtimes\.triton/],
+]
+
+for (const [runtimes, problem] of problems)
+  test(`configuration of runtimes: ${JSON.stringify(runtimes)}`, () => {
+    const found = runtimeConfigProblem(runtimes as Record<string, unknown>)
+    if (problem) assert.match(found ?? '', problem)
+    else assert.equal(found, undefined)
+  })
 
 test('a missing runtime is reported once', () => {
   const cluster = settled()

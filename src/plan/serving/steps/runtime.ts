@@ -7,8 +7,8 @@ import { stuckStatus } from '../report/stuck.ts'
 import { builtInRuntimes, runtimeNameOf } from '../runtimes/runtime.ts'
 import type { ServingPlan } from '../serving-plan.ts'
 
-export const resolveRuntime = ({ model, server }: ServingObserved): ModelServerSpec | undefined =>
-  serverOf(model, server)
+export const resolveRuntime = ({ model, server, config }: ServingObserved): ModelServerSpec | undefined =>
+  serverOf(model, server, config.runtimes)
 
 export function reportMissingRuntime(observed: ServingObserved): ServingPlan {
   const trouble = { reason: 'RuntimeNotFound', message: missing(observed) }
