@@ -5,7 +5,7 @@ import { containerImage, imagePullSecrets } from './container-image.ts'
 import { runtimeRule } from './default-runtimes.ts'
 import { environment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, strEnum, text, optional } from './schema.ts'
+import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, text, optional } from './schema.ts'
 import { servingAccountName, servingScheduling, storage, validationScript, validationTimeout } from './serving-pod.ts'
 import { scaling, versionScaling } from './serving-scaling.ts'
 import { traffic } from './serving-traffic.ts'
@@ -90,12 +90,19 @@ const spec = object(
       maxLength: 253,
       examples: ['sentiment-classifier'],
     }),
-    framework: strEnum(['tensorflow', 'pytorch', 'sklearn', 'onnx'], { description: 'Framework of the model.' }),
+    framework: text({
+      description:
+        'Framework of the model. `tensorflow`, `sklearn` and `onnx` have a default runtime. With `runtime` or `image`, any name is allowed.',
+      minLength: 1,
+      maxLength: 63,
+      pattern: '^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$',
+      examples: ['pytorch'],
+    }),
     runtime: optional(
       text({
         description:
-          'Serving runtime: the name of a ModelServer in the namespace, or one of triton, torchserve, fastapi-pytorch, sklearn, onnx ' +
-          'and tensorflow. Defaults to no runtime if `image` is set, or else to the runtime of the framework; pytorch has none.',
+          'Serving runtime: the name of a ModelServer in the namespace, or one of triton, torchserve, fastapi-pytorch, sklearn, onnx, ' +
+          'tensorflow and vllm. Defaults to no runtime if `image` is set, or else to the runtime of the framework; pytorch has none.',
         minLength: 1,
         maxLength: 63,
         pattern: DNS_LABEL,

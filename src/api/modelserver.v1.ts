@@ -118,7 +118,8 @@ const spec = object(
     ),
     args: optional(
       list(text({ description: 'An argument.' }), {
-        description: 'Arguments of the command. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced.',
+        description:
+          'Arguments of the command. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced, and `$(DEVICE_COUNT)` by the number of GPUs of the pod (1 without GPUs).',
         maxItems: 64,
         examples: [['--model-store=$(MODEL_PATH)']],
       }),

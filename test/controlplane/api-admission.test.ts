@@ -198,7 +198,7 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
     ],
   ),
   [completeModelDeployment, { healthCheck: { endpoint: '/a/../../b' } }, 'healthCheck.endpoint', '".."'],
-  [completeModelDeployment, { framework: 'caffe' }, 'spec.framework'],
+  [completeModelDeployment, { framework: 'no words' }, 'spec.framework'],
   [completeModelDeployment, { traffic: { provider: 'nginx' } }, 'traffic.provider'],
   [completeModelDeployment, { traffic: { hostnames: ['No Host'] } }, 'traffic.hostnames'],
   [completeModelDeployment, { traffic: { gateways: ['other/gateway'] } }, 'traffic.gateways'],

@@ -14,6 +14,12 @@ const alone = { runtime: undefined, image: undefined }
 const rejected: readonly [Complete, Spec, ...string[]][] = [
   [
     completeModelDeployment,
+    { ...alone, framework: 'caffe' },
+    'spec.framework',
+    'spec.runtime or spec.image is required',
+  ],
+  [
+    completeModelDeployment,
     { ...alone, framework: 'pytorch' },
     'spec.framework',
     'set spec.runtime to fastapi-pytorch',
@@ -33,6 +39,8 @@ const accepted: readonly [Complete, Spec][] = [
   [completeModelDeployment, { ...alone, framework: 'onnx' }],
   [completeModelDeployment, { framework: 'pytorch', runtime: undefined }],
   [completeModelDeployment, { framework: 'pytorch', image: undefined }],
+  [completeModelDeployment, { framework: 'caffe', runtime: undefined }],
+  [completeModelDeployment, { framework: 'llama', runtime: 'vllm', image: undefined }],
 ]
 
 test('accepts every combination that can run', async (t) => {

@@ -28,8 +28,8 @@ export function resourcesOf(wanted: ComputeResources | undefined, gpus: number, 
 }
 
 /** For specs that request GPUs by their resource name. */
-export function requestsGpus(wanted: ComputeResources | undefined, gpuResource: string): boolean {
-  return Number(wanted?.limits?.[gpuResource] ?? wanted?.requests?.[gpuResource] ?? 0) > 0
+export function requestedGpus(wanted: ComputeResources | undefined, gpuResource: string): number {
+  return Number(wanted?.limits?.[gpuResource] ?? wanted?.requests?.[gpuResource] ?? 0)
 }
 
 /** Kubernetes uses a limit as the request where there is none, so a default is only for resources without a limit. */

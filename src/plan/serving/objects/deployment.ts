@@ -1,7 +1,7 @@
 /** The Deployment of a version. Its selector includes the version, so no two Deployments share pods. */
 import { Deployment } from '../../../kube/resources.ts'
 import { unschedulable } from '../../pod-trouble.ts'
-import { requestsGpus } from '../../pod/resources.ts'
+import { requestedGpus } from '../../pod/resources.ts'
 import { child } from './child.ts'
 import type { ServingConfig } from '../config.ts'
 import { serverLabels, VERSION_LABEL } from '../../model-names.ts'
@@ -41,7 +41,7 @@ const surge = (inPlace: boolean) => (inPlace ? { maxSurge: 0, maxUnavailable: 1 
  * rollout replaces pods one at a time, with one pod less until it is done.
  */
 export function rollsInPlace(version: Version, config: ServingConfig): boolean {
-  if (!requestsGpus(version.wanted?.resources, config.gpuResource) || !isRolling(version)) return false
+  if (requestedGpus(version.wanted?.resources, config.gpuResource) === 0 || !isRolling(version)) return false
   const maxSurge = version.deployment?.spec?.strategy?.rollingUpdate?.maxSurge
   const lacking = `Insufficient ${config.gpuResource}`
   return maxSurge === 0 || version.pods.some((pod) => unschedulable(pod)?.includes(lacking))

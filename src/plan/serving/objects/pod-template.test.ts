@@ -96,6 +96,15 @@ const table: readonly Expected[] = [
       '--max_num_load_retries=0',
     ],
   },
+  {
+    runtime: 'vllm',
+    image: 'docker.io/vllm/vllm-openai:v0.11.0',
+    port: 8000,
+    ready: '/health',
+    live: '/health',
+    modelPath: '/mnt/models/model.bin',
+    has: ['vllm', 'serve', '$(MODEL_PATH)', '--served-model-name=$(MODEL_NAME)', '--port=8000'],
+  },
 ]
 
 for (const { runtime, image, port, ready, live, modelPath, has } of table) {
@@ -116,6 +125,33 @@ for (const { runtime, image, port, ready, live, modelPath, has } of table) {
 test('every built-in runtime is a ModelServer that a user could have written', () => {
   assert.deepEqual(Object.keys(builtInRuntimes).toSorted(), table.map(({ runtime }) => runtime).toSorted())
   for (const [name, runtime] of Object.entries(builtInRuntimes)) assert.ok(fits(modelServerV1.spec, runtime), name)
+})
+
+const devices: readonly [string, object | undefined, string][] = [
+  ['no GPU', undefined, '1'],
+  ['GPUs as limit', { limits: { 'nvidia.com/gpu': '4' } }, '4'],
+  ['GPUs as request', { requests: { 'nvidia.com/gpu': 2 } }, '2'],
+]
+
+for (const [what, resources, count] of devices) {
+  test(`vllm with ${what}: one part of the model for each device`, () => {
+    for (const uri of ['hf://owner/model', 's3://models/llama/', 'pvc://models/llama']) {
+      const { container } = template({ runtime: 'vllm', framework: 'llama', resources, ...at(uri) })
+      const values = new Map(container.env?.map(({ name, value }) => [name, value]))
+      assert.ok(container.args?.includes('--tensor-parallel-size=$(DEVICE_COUNT)'))
+      assert.equal(values.get('DEVICE_COUNT'), count)
+      assert.equal(values.get('MODEL_PATH'), '/mnt/models', 'the model is a directory')
+      assert.equal(values.get('FRAMEWORK'), 'llama')
+    }
+  })
+}
+
+test('the number of devices is only for servers that refer to it', () => {
+  const { container } = template({ runtime: 'triton', resources: { limits: { 'nvidia.com/gpu': 2 } } })
+  assert.equal(
+    container.env?.find(({ name }) => name === 'DEVICE_COUNT'),
+    undefined,
+  )
 })
 
 test('torchserve listens to others, wants no token, and is ready when its workers are', () => {

@@ -2,7 +2,7 @@
 import type { Pod } from '../../../kube/resources.ts'
 import { FILES_DIRECTORY } from '../../../api/modelserver.v1.ts'
 import { gpuEnvironment } from '../../pod/gpu-environment.ts'
-import { requestsGpus, type Resources, resourcesOf } from '../../pod/resources.ts'
+import { requestedGpus, type Resources, resourcesOf } from '../../pod/resources.ts'
 import { schedulingOf } from '../../pod/scheduling.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
 import { serviceAccountOf } from '../../pod/service-account.ts'
@@ -65,7 +65,7 @@ export function validationTemplate(model: ServedModel, version: ServedVersion, c
 
 function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec'] {
   const { model, version, config, source } = subject
-  const usesGpus = requestsGpus(version.resources, config.gpuResource)
+  const usesGpus = requestedGpus(version.resources, config.gpuResource) > 0
   return {
     enableServiceLinks: false,
     ...serviceAccountOf(model),
@@ -117,7 +117,8 @@ function container(subject: Subject, name: string, image: string): Container {
 }
 
 /** Ours first, since later ones may refer to them as `$(MODEL_NAME)`. Of two with the same name the later one wins. */
-function environmentOf({ model, version, source }: Subject, resources: Resources): readonly Variable[] {
+function environmentOf(subject: Subject, resources: Resources): readonly Variable[] {
+  const { model, version, source } = subject
   const own: readonly Variable[] = [
     { name: 'MODEL_NAME', value: model.modelName },
     { name: 'MODEL_PATH', value: source.path },
@@ -125,6 +126,7 @@ function environmentOf({ model, version, source }: Subject, resources: Resources
     { name: 'MODEL_URI', value: version.uri },
     ...(model.framework === undefined ? [] : [{ name: 'FRAMEWORK', value: model.framework }]),
     { name: 'PORT', value: String(model.server.port) },
+    ...deviceCount(subject),
   ]
   const all = [...own, ...(model.server.env ?? []), ...version.env, ...gpuEnvironment(resources)]
   const values = new Map(all.map(({ name, value }) => [name, value]))
@@ -140,4 +142,14 @@ function volumesOf({ model, config, source }: Subject): Volume[] {
   const data = filesOf(model)
   const files = data ? [{ name: FILES_VOLUME, configMap: { name: filesName(model, filesDigest(data)) } }] : []
   return [...source.volumes, ...files, sharedMemoryVolume(config.sharedMemory), { name: 'tmp', emptyDir: {} }]
+}
+
+const DEVICE_COUNT = 'DEVICE_COUNT'
+
+/** Number of GPUs of the pod, or 1 for the CPU. Only for servers that refer to it, so that pods of others do not change. */
+function deviceCount({ model, version: { resources }, config: { gpuResource } }: Subject): Variable[] {
+  const { command = [], args = [], env = [] } = model.server
+  const words = [...command, ...args, ...env.map(({ value }) => value)]
+  if (!words.some((word) => word.includes(`$(${DEVICE_COUNT})`))) return []
+  return [{ name: DEVICE_COUNT, value: String(Math.max(1, requestedGpus(resources, gpuResource))) }]
 }

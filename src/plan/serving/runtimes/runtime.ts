@@ -10,6 +10,7 @@ import { sklearn } from './sklearn.ts'
 import { tensorflow } from './tensorflow.ts'
 import { torchserve } from './torchserve.ts'
 import { triton } from './triton.ts'
+import { vllm } from './vllm.ts'
 
 /** The names are a contract: a ModelServer of the same name in the model's namespace overrides it. */
 export const builtInRuntimes: Readonly<Record<string, ModelServerSpec>> = {
@@ -19,6 +20,7 @@ export const builtInRuntimes: Readonly<Record<string, ModelServerSpec>> = {
   sklearn,
   onnx,
   tensorflow,
+  vllm,
 }
 
 /** What the administrator sets for a built-in runtime. */
