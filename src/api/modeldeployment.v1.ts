@@ -3,9 +3,11 @@
 import { computeResources } from './compute.ts'
 import { containerImage, imagePullSecrets } from './container-image.ts'
 import { runtimeRule } from './default-runtimes.ts'
-import { environment } from './environment.ts'
+import { serverEnvironment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
+import { envFrom, mountedVolumesRule } from './pod-volumes.ts'
 import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, text, optional } from './schema.ts'
+import { serverArgs, serverVolumeMounts, serverVolumes } from './server-pod.ts'
 import { servingAccountName, servingScheduling, storage, validationScript, validationTimeout } from './serving-pod.ts'
 import { scaling, versionScaling } from './serving-scaling.ts'
 import { traffic } from './serving-traffic.ts'
@@ -40,9 +42,11 @@ const version = object(
     ),
     resources: optional(computeResources('Compute resources for each pod of this version. Replaces spec.resources.')),
     scaling: optional(versionScaling),
+    args: optional(serverArgs('Arguments of this version, after spec.args.')),
     env: optional(
-      environment('Environment variables of this version. They take precedence over spec.env.', 'resources'),
+      serverEnvironment('Environment variables of this version. They take precedence over spec.env.', 'resources'),
     ),
+    envFrom: optional(envFrom),
   },
   { description: 'A version of the model.' },
 )
@@ -122,9 +126,20 @@ const spec = object(
       rules: [cel(`${sumOf('weight', MAX_VERSIONS)} == 100`, 'versions[].weight must sum to 100: change the weights')],
     }),
     resources: optional(computeResources('Compute resources for each pod.')),
-    env: optional(
-      environment('Environment variables for every pod, in addition to those that the operator sets.', 'resources'),
+    args: optional(
+      serverArgs(
+        'Arguments of the server, after those of the runtime. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced, and `$(DEVICE_COUNT)` by the number of GPUs of the pod (1 without GPUs).',
+      ),
     ),
+    env: optional(
+      serverEnvironment(
+        'Environment variables for every pod, in addition to those that the operator sets.',
+        'resources',
+      ),
+    ),
+    envFrom: optional(envFrom),
+    volumes: optional(serverVolumes),
+    volumeMounts: optional(serverVolumeMounts),
     scaling,
     healthCheck,
     traffic,
@@ -134,7 +149,7 @@ const spec = object(
     serviceAccountName: optional(servingAccountName),
     imagePullSecrets: optional(imagePullSecrets),
   },
-  { description: 'Desired state of the model.', rules: [runtimeRule] },
+  { description: 'Desired state of the model.', rules: [runtimeRule, mountedVolumesRule] },
 )
 
 export type ModelDeploymentSpec = Infer<typeof spec>

@@ -2,9 +2,11 @@
 
 import { conditionsSchema } from './conditions.ts'
 import { containerImage } from './container-image.ts'
-import { environment } from './environment.ts'
+import { serverEnvironment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
+import { envFrom, mountedVolumesRule } from './pod-volumes.ts'
 import {
+  cel,
   flag,
   type Infer,
   int32,
@@ -17,6 +19,8 @@ import {
   strEnum,
   text,
 } from './schema.ts'
+import { FILES_DIRECTORY, MODEL_DIRECTORY } from './server-paths.ts'
+import { serverVolumeMounts, serverVolumes } from './server-pod.ts'
 
 const path = (description: string, fallback: string) =>
   text({
@@ -69,7 +73,7 @@ const modelLayout = object(
       description: 'Directory where the model is mounted.',
       maxLength: 512,
       pattern: '^/[^:]*$',
-      default: '/mnt/models',
+      default: MODEL_DIRECTORY,
       rules: [staysInside('model.mountPath')],
     }),
     layout: strEnum(['file', 'repository'], {
@@ -82,9 +86,6 @@ const modelLayout = object(
   },
   { description: 'How the server expects the model.', default: {} },
 )
-
-/** Mount path of the configuration files of a server. */
-export const FILES_DIRECTORY = '/etc/model-server'
 
 const file = object(
   {
@@ -125,11 +126,14 @@ const spec = object(
       }),
     ),
     env: optional(
-      environment(
+      serverEnvironment(
         'Environment variables of the server. `$(MODEL_NAME)` and `$(MODEL_PATH)` are replaced.',
         'resources of the ModelDeployment',
       ),
     ),
+    envFrom: optional(envFrom),
+    volumes: optional(serverVolumes),
+    volumeMounts: optional(serverVolumeMounts),
     files: optional(
       listMap(file, ['name'], {
         description: `Configuration files, mounted in ${FILES_DIRECTORY}.`,
@@ -140,7 +144,17 @@ const spec = object(
     probes: optional(probes),
     model: modelLayout,
   },
-  { description: 'Desired state of the runtime template.' },
+  {
+    description: 'Desired state of the runtime template.',
+    rules: [
+      mountedVolumesRule,
+      cel(
+        `!has(self.volumeMounts) || !self.volumeMounts.exists(mount, mount.mountPath == self.model.mountPath || mount.mountPath.startsWith(self.model.mountPath + '/'))`,
+        'volumeMounts[].mountPath must not be model.mountPath or below it, where the operator mounts the model: choose another path',
+        { fieldPath: '.volumeMounts' },
+      ),
+    ],
+  },
 )
 
 const status = object(

@@ -6,13 +6,14 @@ import { imagePullSecrets } from './container-image.ts'
 import { environment } from './environment.ts'
 import { type CustomObject, type KindVersion } from './kind.ts'
 import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { envFrom, mountedVolumesRule } from './pod-volumes.ts'
 import { trainingColumns } from './training-columns.ts'
 import { failurePolicy } from './training-failure.ts'
 import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
 import { roleRules, roles } from './training-roles.ts'
 import { scheduling } from './training-scheduling.ts'
 import { type TrainingJobStatus, trainingStatus } from './training-status.ts'
-import { envFrom, serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
+import { serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
 
 export const MAX_WORKERS = 1024
 
@@ -178,11 +179,7 @@ const spec = object(
         { fieldPath: '.numWorkers', reason: 'FieldValueForbidden' },
       ),
       ...roleRules,
-      cel(
-        '!has(self.volumeMounts) || (has(self.volumes) && self.volumeMounts.all(mount, self.volumes.exists(volume, volume.name == mount.name)))',
-        'volumeMounts[].name must match the name of a volume: add the volume or correct the name',
-        { fieldPath: '.volumeMounts' },
-      ),
+      mountedVolumesRule,
       immutable('model'),
       immutable('dataset'),
       immutable('framework'),

@@ -53,6 +53,18 @@ const affinity = {
   podAntiAffinity: podAffinity,
 }
 
+const serverPod = {
+  envFrom: [{ prefix: 'S3_', secretRef: { name: 's3', optional: true } }],
+  volumes: [
+    { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+    { name: 'settings', configMap: { name: 'settings' } },
+    { name: 'login', secret: { secretName: 'login' } },
+    { name: 'datasets', persistentVolumeClaim: { claimName: 'datasets', readOnly: true } },
+  ],
+  volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team-a', readOnly: false }],
+}
+const token = { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 's3', key: 'token', optional: true } } }
+
 export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   model: 'resnet50',
   dataset: 'imagenet',
@@ -135,12 +147,19 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
       image: 'registry/image:v1',
       resources,
       scaling: servingScaling,
-      env: [{ name: 'OMP_NUM_THREADS', value: '2' }],
+      args: ['--verbose'],
+      env: [{ name: 'OMP_NUM_THREADS', value: '2' }, token],
+      envFrom: [{ configMapRef: { name: 'settings', optional: true } }],
     },
     { name: 'v2', weight: 10, modelPath: 'pvc://models/v2' },
   ],
   resources,
-  env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  args: ['--log'],
+  env: [
+    { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+    { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'c', key: 'level' } } },
+  ],
+  ...serverPod,
   scaling: servingScaling,
   healthCheck: { endpoint: '/ready', intervalSeconds: 10, timeoutSeconds: 2, failureThreshold: 5 },
   traffic: { provider: 'gateway', gateways: ['public'], hostnames: ['*.example.com'], drainSeconds: 10 },
@@ -161,7 +180,8 @@ export const completeModelServer = complete(modelServerKind, 'v1', {
   port: 9000,
   command: ['serve'],
   args: ['--model=$(MODEL_PATH)'],
-  env: [{ name: 'WORKERS', value: '2' }],
+  env: [token, { name: 'WORKERS', value: '2' }],
+  ...serverPod,
   files: [{ name: 'server.conf', content: 'model=$(MODEL_NAME)' }],
   probes: { startup: probe, readiness: probe, liveness: probe },
   model: { mountPath: '/models', layout: 'repository', readOnly: true },

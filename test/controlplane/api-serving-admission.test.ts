@@ -2,12 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { serverVariables } from '../../src/api/environment.ts'
+import { ownServerVolumes } from '../../src/api/server-pod.ts'
 import { namespace } from '../cluster/shared-cluster.ts'
-import { type Complete, completeModelDeployment } from '../builders/manifests.ts'
+import { type Complete, completeModelDeployment, completeModelServer } from '../builders/manifests.ts'
 import { assertRejected, clientWithApi, placed, rejectionBy, type Spec } from '../fixtures/admission.ts'
 
 const client = await clientWithApi()
 
+const secretKeyRef = { name: 's', key: 'k' }
 const alone = { runtime: undefined, image: undefined }
 
 /** The change, and words of the rejection: the field and the fix. */
@@ -24,6 +27,48 @@ const rejected: readonly [Complete, Spec, ...string[]][] = [
     'spec.framework',
     'set spec.runtime to fastapi-pytorch',
   ],
+  ...[completeModelDeployment, completeModelServer].flatMap((kind): [Complete, Spec, ...string[]][] => [
+    ...serverVariables.map((name): [Complete, Spec, ...string[]] => [
+      kind,
+      { env: [{ name, value: 'x' }] },
+      'env[0].name',
+      'choose another name',
+    ]),
+    [kind, { env: [{ name: 'A', value: 'x', valueFrom: { secretKeyRef } }] }, 'spec.env[0]', 'remove one of the two'],
+    [kind, { env: [{ name: 'A', valueFrom: {} }] }, 'env[0].valueFrom', 'exactly one source'],
+    [
+      kind,
+      { env: [{ name: 'A', valueFrom: { secretKeyRef, configMapKeyRef: secretKeyRef } }] },
+      'env[0].valueFrom',
+      'exactly one source',
+    ],
+    [kind, { env: [{ name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.hostname' } } }] }, 'fieldRef.fieldPath'],
+    [kind, { env: [{ name: 'NVIDIA_VISIBLE_DEVICES' }] }, 'env[0].name', 'resources'],
+    [kind, { envFrom: [{ prefix: 'A' }] }, 'spec.envFrom', 'exactly one source'],
+    ...ownServerVolumes.map((name): [Complete, Spec, ...string[]] => [
+      kind,
+      { volumes: [{ name, emptyDir: {} }], volumeMounts: undefined },
+      'volumes[0].name',
+      'choose another name',
+    ]),
+    [kind, { volumes: [{ name: 'scratch', hostPath: { path: '/' } }] }, 'spec.volumes', 'exactly one source'],
+    [kind, { volumes: undefined }, 'spec.volumeMounts', 'add the volume'],
+    ...['/tmp', '/tmp/', '//tmp', '/dev', '/dev/shm', '/etc', '/etc/model-server', '/etc/model-server/x', '/mnt'].map(
+      (mountPath): [Complete, Spec, ...string[]] => [
+        kind,
+        { volumeMounts: [{ name: 'scratch', mountPath }] },
+        'mountPath',
+        'choose another path',
+      ],
+    ),
+    [kind, { volumeMounts: [{ name: 'scratch', mountPath: '/mnt/models/x' }] }, 'mountPath', 'choose another path'],
+  ]),
+  ...['/models', '/models/x'].map((mountPath): [Complete, Spec, ...string[]] => [
+    completeModelServer,
+    { volumeMounts: [{ name: 'scratch', mountPath }] },
+    'spec.volumeMounts',
+    'where the operator mounts the model',
+  ]),
 ]
 
 test('rejects what cannot run, by name and with advice', async (t) => {
@@ -36,6 +81,8 @@ test('rejects what cannot run, by name and with advice', async (t) => {
 })
 
 const accepted: readonly [Complete, Spec][] = [
+  [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/tmp/cache' }] }],
+  [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/etc/ssl/own' }] }],
   [completeModelDeployment, { ...alone, framework: 'onnx' }],
   [completeModelDeployment, { framework: 'pytorch', runtime: undefined }],
   [completeModelDeployment, { framework: 'pytorch', image: undefined }],

@@ -37,16 +37,25 @@ const placement = {
 
 const resources = { requests: { cpu: '500m', memory: '1Gi' }, limits: { cpu: '1', memory: '2Gi' } }
 
+const envFrom = [
+  { prefix: 'S_', secretRef: { name: 's', optional: true } },
+  { prefix: 'C_', configMapRef: { name: 'c', optional: true } },
+]
+const volumes = [
+  { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+  { name: 'settings', configMap: { name: 'settings' } },
+  { name: 'login', secret: { secretName: 'login' } },
+  { name: 'more', persistentVolumeClaim: { claimName: 'more', readOnly: true } },
+]
+const volumeMounts = [{ name: 'scratch', mountPath: '/scratch', subPath: 'team', readOnly: false }]
+
 const training = {
   model: 'resnet50',
   dataset: 'imagenet',
   framework: 'pytorch',
   args: ['--epochs=1'],
   env: [{ name: 'A', value: '1' }],
-  envFrom: [
-    { prefix: 'S_', secretRef: { name: 's', optional: true } },
-    { prefix: 'C_', configMapRef: { name: 'c', optional: true } },
-  ],
+  envFrom,
   engine: 'pods',
   numWorkers: 2,
   procsPerWorker: 2,
@@ -77,14 +86,16 @@ const training = {
   scheduling: { schedulerName: 'default-scheduler', ...placement, topologyKey: 'topology.kubernetes.io/zone' },
   serviceAccountName: 'default',
   imagePullSecrets: [{ name: 'registry' }],
-  volumes: [
-    { name: 'scratch', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
-    { name: 'settings', configMap: { name: 'settings' } },
-    { name: 'login', secret: { secretName: 'login' } },
-    { name: 'more', persistentVolumeClaim: { claimName: 'more', readOnly: true } },
-  ],
-  volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team', readOnly: false }],
+  volumes,
+  volumeMounts,
 }
+
+const env = [
+  { name: 'A', value: '1' },
+  { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 's', key: 'token', optional: true } } },
+  { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'c', key: 'level', optional: true } } },
+  { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+]
 
 const scaling = {
   minReplicas: 2,
@@ -109,10 +120,16 @@ const serving = {
     image: 'example.com/server:2',
     resources,
     scaling,
-    env: [{ name: 'B', value: '2' }],
+    args: ['--verbose'],
+    env,
+    envFrom,
   })),
   resources,
-  env: [{ name: 'A', value: '1' }],
+  args: ['--log'],
+  env,
+  envFrom,
+  volumes,
+  volumeMounts,
   scaling,
   healthCheck: { endpoint: '/health', intervalSeconds: 30, timeoutSeconds: 5, failureThreshold: 3 },
   traffic: { provider: 'router', gateways: ['public'], hostnames: ['bert.example.com'], drainSeconds: 0 },
@@ -134,7 +151,10 @@ const server = {
     port: 9000,
     command: ['serve'],
     args: ['--model=$(MODEL_PATH)'],
-    env: [{ name: 'A', value: '1' }],
+    env,
+    envFrom,
+    volumes,
+    volumeMounts,
     files: [{ name: 'server.conf', content: 'workers=2' }],
     probes: { startup: probe, readiness: probe, liveness: probe },
     model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },

@@ -2,6 +2,9 @@
  * Adjusts generated specs to the CEL rules over several fields, most of the time: a spec that admission rejects never reaches
  * the operator.
  */
+import { serverVariables } from '../../src/api/environment.ts'
+import { ownServerVolumes } from '../../src/api/server-pod.ts'
+import { ownVolumes } from '../../src/api/training-volumes.ts'
 import { between, pick, type Random } from '../random/seeded.ts'
 
 type Spec = Record<string, unknown>
@@ -33,7 +36,8 @@ const onlyOne = (item: Spec, fields: readonly string[], random: Random, fallback
   return { ...others, [kept]: item[kept] }
 }
 
-const own = new Set(['checkpoints', 'config', 'data', 'dshm', 'ssh'])
+const own = new Set<string>([...ownVolumes, ...ownServerVolumes])
+const ownVariables = new Set<string>(serverVariables)
 
 function mounts(spec: Spec, random: Random): Spec {
   const sources = ['configMap', 'secret', 'persistentVolumeClaim', 'emptyDir']
@@ -58,6 +62,22 @@ function environment(spec: Spec, random: Random): Spec {
     onlyOne(source, ['configMapRef', 'secretRef'], random, { secretRef: { name: 'absent', optional: true } }),
   )
   return { ...others, envFrom: each }
+}
+
+const valueSources = ['secretKeyRef', 'configMapKeyRef', 'fieldRef']
+
+/** Variables with one source each, under names that are not the operator's. */
+function variables(spec: Spec, random: Random): Spec {
+  const changed = environment(spec, random)
+  if (changed['env'] === undefined) return changed
+  const env = listOf(changed['env'])
+    .filter(({ name }) => !ownVariables.has(String(name)))
+    .map(({ valueFrom, ...variable }) => {
+      if (!isSpec(valueFrom)) return variable
+      const fallback = { fieldRef: { fieldPath: 'metadata.name' } }
+      return { ...variable, value: '', valueFrom: onlyOne(valueFrom, valueSources, random, fallback) }
+    })
+  return { ...changed, env }
 }
 
 /** Few workers most of the time: a thousand pods are expensive for the API server. */
@@ -98,7 +118,7 @@ const program: Adjust = (spec) =>
 
 const versionWeights: Adjust = (spec, random) => {
   const versions = listOf(spec['versions']).map((version, index) => ({
-    ...resources(version, random),
+    ...variables(resources(version, random), random),
     name: String(version['name']).slice(0, 10).replace(/-+$/, '') + (index === 0 ? '' : String(index)),
     modelPath: pick(random, paths),
     weight: 0,
@@ -153,9 +173,9 @@ const mlops: Adjust = (spec, random) => ({
 const adjustments: Readonly<Record<string, readonly Adjust[]>> = {
   'ml.example.com/v1 TrainingJob': [workers, roles, checkpoint, program, mounts, environment, resources],
   'ml.example.com/v1alpha1 TrainingJob': [(spec, random) => ({ ...spec, workers: between(random, 1, 3) }), resources],
-  'ml.example.com/v1 ModelDeployment': [versionWeights, scaling, storage, runtime, resources],
+  'ml.example.com/v1 ModelDeployment': [versionWeights, scaling, storage, runtime, variables, mounts, resources],
   'mlops.sathvik.dev/v1 ModelDeployment': [mlops, resources],
-  'ml.example.com/v1 ModelServer': [],
+  'ml.example.com/v1 ModelServer': [variables, mounts],
 }
 
 export function plausible(kind: string, spec: Spec, random: Random): Spec {

@@ -3,26 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { modelServerV1 } from '../../../api/modelserver.v1.ts'
 import { fits } from '../../../api/validity.ts'
-import { modelDeployment } from '../../../../test/sim/serving-cluster.ts'
-import { defaultServingConfig } from '../config.ts'
+import { at, template } from '../../../../test/builders/server-pod.ts'
 import { serverTemplate, validationTemplate } from './pod-template.ts'
 import { builtInRuntimes } from '../runtimes/runtime.ts'
-import { servedModel, serverOf } from '../observe/served-model.ts'
 
-function template(spec: object, kind = serverTemplate) {
-  const model = modelDeployment({ image: undefined, ...spec })
-  const server = serverOf(model, undefined, {})
-  assert.ok(server)
-  const served = servedModel(model, server)
-  const [first] = served.versions
-  assert.ok(first)
-  const pod = kind(served, first, defaultServingConfig)
-  const [container] = pod.spec.containers
-  assert.ok(container)
-  return { pod, container, fetch: pod.spec.initContainers?.[0] }
-}
-
-const at = (modelPath: string) => ({ versions: [{ name: 'v1', weight: 100, modelPath }] })
 const probePath = (probe: { httpGet?: { path?: string } } | undefined): string | undefined => probe?.httpGet?.path
 
 interface Expected {
@@ -276,17 +260,4 @@ test('a container without GPUs sees none, whatever a Secret in envFrom sets', ()
     assert.deepEqual(visible({ 'nvidia.com/gpu': 1 }, kind), { [name]: undefined, 'model-fetch': 'void' })
     assert.deepEqual(visible({ 'nvidia.com/mig-1g.5gb': 1 }, kind), { [name]: undefined, 'model-fetch': 'void' })
   }
-})
-
-test('a variable of the version goes before one of the model, and that before one of the runtime', () => {
-  const env = [
-    { name: 'A', value: 'model' },
-    { name: 'MLSERVER_HTTP_PORT', value: '1' },
-  ]
-  const versions = [{ name: 'v1', weight: 100, modelPath: '/m', env: [{ name: 'A', value: 'version' }] }]
-  const { container } = template({ runtime: 'sklearn', env, versions })
-  const values = new Map(container.env?.map(({ name, value }) => [name, value]))
-  assert.equal(values.get('A'), 'version')
-  assert.equal(values.get('MLSERVER_HTTP_PORT'), '1')
-  assert.equal(values.size, container.env?.length)
 })

@@ -1,18 +1,19 @@
 /** The pods of a version and of its validation. They pass Pod Security `restricted`. */
 import type { Pod } from '../../../kube/resources.ts'
-import { FILES_DIRECTORY } from '../../../api/modelserver.v1.ts'
-import { gpuEnvironment } from '../../pod/gpu-environment.ts'
-import { requestedGpus, type Resources, resourcesOf } from '../../pod/resources.ts'
+import { FILES_DIRECTORY } from '../../../api/server-paths.ts'
+import { requestedGpus, resourcesOf } from '../../pod/resources.ts'
 import { schedulingOf } from '../../pod/scheduling.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
 import { serviceAccountOf } from '../../pod/service-account.ts'
 import { sharedMemoryMount, sharedMemoryVolume } from '../../pod/shared-memory.ts'
 import type { ServingConfig } from '../config.ts'
 import { filesDigest, filesOf } from './config-map.ts'
+import { environmentOf, environmentSourcesOf } from './environment.ts'
 import { type Container, type ModelSource, modelSource, type Volume, type VolumeMount } from './model-source.ts'
 import { filesName, HTTP_PORT_NAME, modelLabels, serverLabels, ROLE_LABEL } from '../../model-names.ts'
 import { probesOf } from './probes.ts'
-import type { ServedModel, ServedVersion, Variable } from '../observe/served-model.ts'
+import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
+import { addedMounts, addedVolumes } from './added-volumes.ts'
 import { validationCommand } from './validation-command.ts'
 
 export interface PodTemplate {
@@ -79,11 +80,12 @@ function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec']
 
 function server(subject: Subject): Container {
   const { model, version } = subject
-  const { port, command, args } = model.server
+  const { port, command, args: own = [] } = model.server
+  const args = [...own, ...version.args]
   return {
     ...container(subject, SERVER_CONTAINER, version.image),
     ...(command && { command: [...command] }),
-    ...(args && { args: [...args] }),
+    ...(args.length > 0 && { args }),
     ports: [{ name: HTTP_PORT_NAME, containerPort: port, protocol: 'TCP' }],
     ...probesOf(model),
     lifecycle: { preStop: { sleep: { seconds: LEAVE_SECONDS } } },
@@ -109,47 +111,23 @@ function container(subject: Subject, name: string, image: string): Container {
   return {
     name,
     image,
-    env: [...environmentOf(subject, resources)],
+    env: environmentOf(subject, resources),
+    ...environmentSourcesOf(subject),
     resources,
     securityContext: restrictedContainerSecurity(),
     volumeMounts: mountsOf(subject),
   }
 }
 
-/** Ours first, since later ones may refer to them as `$(MODEL_NAME)`. Of two with the same name the later one wins. */
-function environmentOf(subject: Subject, resources: Resources): readonly Variable[] {
-  const { model, version, source } = subject
-  const own: readonly Variable[] = [
-    { name: 'MODEL_NAME', value: model.modelName },
-    { name: 'MODEL_PATH', value: source.path },
-    { name: 'MODEL_VERSION', value: version.name },
-    { name: 'MODEL_URI', value: version.uri },
-    ...(model.framework === undefined ? [] : [{ name: 'FRAMEWORK', value: model.framework }]),
-    { name: 'PORT', value: String(model.server.port) },
-    ...deviceCount(subject),
-  ]
-  const all = [...own, ...(model.server.env ?? []), ...version.env, ...gpuEnvironment(resources)]
-  const values = new Map(all.map(({ name, value }) => [name, value]))
-  return [...values].map(([name, value]) => ({ name, value }))
-}
-
 function mountsOf({ model, source }: Subject): VolumeMount[] {
   const files = filesOf(model) ? [{ name: FILES_VOLUME, mountPath: FILES_DIRECTORY, readOnly: true }] : []
-  return [...source.mounts, ...files, sharedMemoryMount, { name: 'tmp', mountPath: '/tmp' }]
+  const own = [sharedMemoryMount, { name: 'tmp', mountPath: '/tmp' }]
+  return [...source.mounts, ...files, ...own, ...addedMounts(model)]
 }
 
 function volumesOf({ model, config, source }: Subject): Volume[] {
   const data = filesOf(model)
   const files = data ? [{ name: FILES_VOLUME, configMap: { name: filesName(model, filesDigest(data)) } }] : []
-  return [...source.volumes, ...files, sharedMemoryVolume(config.sharedMemory), { name: 'tmp', emptyDir: {} }]
-}
-
-const DEVICE_COUNT = 'DEVICE_COUNT'
-
-/** Number of GPUs of the pod, or 1 for the CPU. Only for servers that refer to it, so that pods of others do not change. */
-function deviceCount({ model, version: { resources }, config: { gpuResource } }: Subject): Variable[] {
-  const { command = [], args = [], env = [] } = model.server
-  const words = [...command, ...args, ...env.map(({ value }) => value)]
-  if (!words.some((word) => word.includes(`$(${DEVICE_COUNT})`))) return []
-  return [{ name: DEVICE_COUNT, value: String(Math.max(1, requestedGpus(resources, gpuResource))) }]
+  const own = [sharedMemoryVolume(config.sharedMemory), { name: 'tmp', emptyDir: {} }]
+  return [...source.volumes, ...files, ...own, ...addedVolumes(model)]
 }

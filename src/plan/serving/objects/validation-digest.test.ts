@@ -19,13 +19,37 @@ const checksum = `sha256:${'a'.repeat(64)}`
 const probe = { path: '/h', periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 1, command: ['check'] }
 const amounts = { requests: { cpu: '1' }, limits: { cpu: '1' } }
 
+const sources = [
+  { secretRef: { name: 's', optional: true }, configMapRef: { name: 'c', optional: true }, prefix: 'P_' },
+]
+const keyRef = { name: 'n', key: 'k', optional: true }
+const referring = [
+  { name: 'SECRET', value: '', valueFrom: { secretKeyRef: keyRef, configMapKeyRef: keyRef } },
+  { name: 'NODE', value: '', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+]
+/** With all sources at once, so that each of them is tried. */
+const mounted = (name: string) => ({
+  volumes: [
+    {
+      name,
+      configMap: { name: 'c' },
+      secret: { secretName: 's' },
+      persistentVolumeClaim: { claimName: 'p', readOnly: true },
+      emptyDir: { medium: 'Memory', sizeLimit: '1Gi' },
+    },
+  ],
+  volumeMounts: [{ name, mountPath: `/${name}`, subPath: 'a', readOnly: true }],
+})
+
 /** A model and a server that set every field that changes a pod. */
 const server: Spec = {
   image: 'server:1',
   port: 8080,
   command: ['serve'],
   args: ['--now'],
-  env: [{ name: 'SERVER', value: '1' }],
+  env: [{ name: 'SERVER', value: '1' }, ...referring.map((one) => ({ ...one, name: `S_${one.name}` }))],
+  envFrom: sources,
+  ...mounted('server'),
   files: [{ name: 'server.conf', content: 'workers=1' }],
   probes: { startup: probe, readiness: probe, liveness: probe },
   model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
@@ -37,7 +61,9 @@ const version: Spec = {
   checksum,
   image: 'version:1',
   resources: amounts,
-  env: [{ name: 'VERSION', value: '1' }],
+  args: ['--version'],
+  env: [{ name: 'VERSION', value: '1' }, ...referring],
+  envFrom: sources,
 }
 const model: Spec = {
   modelName: 'iris',
@@ -46,7 +72,10 @@ const model: Spec = {
   image: 'model:1',
   versions: [version],
   resources: amounts,
-  env: [{ name: 'MODEL', value: '1' }],
+  args: ['--model'],
+  env: [{ name: 'MODEL', value: '1' }, ...referring.map((one) => ({ ...one, name: `M_${one.name}` }))],
+  envFrom: sources,
+  ...mounted('model-volume'),
   validation: { script: 'validate.py', image: 'validator:1', timeoutSeconds: 60 },
   storage: { secretName: 's3', claimName: 'cache' },
   scheduling: { priorityClassName: 'high', nodeSelector: { pool: 'gpu' } },
@@ -171,6 +200,21 @@ const expected = [
   'model.versions.env.value',
   'server.image',
   'server.port',
+  'model.args',
+  'model.env.valueFrom.secretKeyRef.key',
+  'model.env.valueFrom.fieldRef.fieldPath',
+  'model.envFrom.secretRef.name',
+  'model.volumes.configMap.name',
+  'model.volumes.persistentVolumeClaim.claimName',
+  'model.volumeMounts.mountPath',
+  'model.volumeMounts.subPath',
+  'model.versions.args',
+  'model.versions.env.valueFrom.configMapKeyRef.name',
+  'model.versions.envFrom.configMapRef.name',
+  'server.envFrom.prefix',
+  'server.env.valueFrom.secretKeyRef.name',
+  'server.volumes.secret.secretName',
+  'server.volumeMounts.mountPath',
   'server.command',
   'server.args',
   'server.env.value',

@@ -11,8 +11,7 @@ import { isGpuEnvironment } from '../../pod/gpu-environment.ts'
 import type { ServingConfig } from '../config.ts'
 import { filesOf } from './config-map.ts'
 import type { WantedVersion } from '../observe/version.ts'
-import { MODEL_VOLUME } from './model-source.ts'
-import { FILES_ANNOTATION, type PodTemplate, SERVER_CONTAINER, serverTemplate } from './pod-template.ts'
+import { FILES_ANNOTATION, FILES_VOLUME, type PodTemplate, SERVER_CONTAINER, serverTemplate } from './pod-template.ts'
 import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
 
 export function validationDigest(model: ServedModel, version: ServedVersion, config: ServingConfig): string {
@@ -20,6 +19,9 @@ export function validationDigest(model: ServedModel, version: ServedVersion, con
   const content = contentOf(serverTemplate(model, version, config))
   return fingerprint(JSON.stringify([content, filesOf(model), script, image]))
 }
+
+/** Their size is the operator's, and the content of files is read from the annotation. */
+const OPERATOR_VOLUMES: readonly string[] = ['dshm', 'tmp', FILES_VOLUME]
 
 type Template = Pick<PodTemplate, 'spec'> & { readonly metadata?: Partial<PodTemplate['metadata']> }
 type Container = PodTemplate['spec']['containers'][number]
@@ -31,7 +33,7 @@ function contentOf({ metadata, spec }: Template) {
     servers: containers.filter(({ name }) => name === SERVER_CONTAINER).map((one) => [one.image, processOf(one)]),
     // The fetching image is the operator's own, and changes with it.
     fetches: initContainers.map(processOf),
-    volumes: volumes.filter(({ name }) => name === MODEL_VOLUME),
+    volumes: volumes.filter(({ name }) => !OPERATOR_VOLUMES.includes(name)),
     files: metadata?.annotations?.[FILES_ANNOTATION],
   }
 }

@@ -10,10 +10,8 @@ import type { Model } from './observed.ts'
 import type { Probe } from '../runtimes/probe.ts'
 import { bareImage, builtInRuntime, type RuntimeConfig, runtimeNameOf } from '../runtimes/runtime.ts'
 
-export interface Variable {
-  readonly name: string
-  readonly value: string
-}
+export type Variable = NonNullable<ModelServerSpec['env']>[number]
+export type EnvironmentSource = NonNullable<ModelServerSpec['envFrom']>[number]
 
 export interface VersionScaling extends Omit<Scaling, 'targetCPUUtilization'> {
   /** Absent: CPU is not a scaling metric. */
@@ -34,7 +32,10 @@ export interface ServedVersion {
   readonly image: string
   readonly resources?: ComputeResources
   readonly scaling: VersionScaling
+  /** After those of the runtime. */
+  readonly args: readonly string[]
   readonly env: readonly Variable[]
+  readonly envFrom: readonly EnvironmentSource[]
 }
 
 export interface Validation {
@@ -45,7 +46,7 @@ export interface Validation {
 
 export interface ServedModel extends Pick<
   ModelDeploymentSpec,
-  'storage' | 'scheduling' | 'serviceAccountName' | 'imagePullSecrets'
+  'storage' | 'scheduling' | 'serviceAccountName' | 'imagePullSecrets' | 'volumes' | 'volumeMounts'
 > {
   readonly metadata: ObjectMeta
   /** The name under which the server serves it. */
@@ -95,6 +96,7 @@ function imageOf({ spec: { image = '', healthCheck } }: ModelDeployment): ModelS
 
 function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): ServedModel {
   const { versions, image, resources, scaling, env = [], healthCheck, modelName, framework, traffic, ...rest } = spec
+  const { args = [], envFrom = [], volumes, volumeMounts } = rest
   const { validation, storage, scheduling, serviceAccountName, imagePullSecrets } = rest
   return {
     metadata,
@@ -108,6 +110,8 @@ function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): S
     ...(scheduling && { scheduling }),
     ...(serviceAccountName !== undefined && { serviceAccountName }),
     ...(imagePullSecrets && { imagePullSecrets }),
+    ...(volumes && { volumes }),
+    ...(volumeMounts && { volumeMounts }),
     versions: versions.map((version) => {
       const own = version.resources ?? resources
       return {
@@ -118,7 +122,9 @@ function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): S
         image: version.image ?? image ?? server.image,
         ...(own && { resources: own }),
         scaling: bounded({ ...scaling, ...version.scaling }),
+        args: [...args, ...(version.args ?? [])],
         env: [...env, ...(version.env ?? [])],
+        envFrom: [...envFrom, ...(version.envFrom ?? [])],
       }
     }),
   }
@@ -148,7 +154,9 @@ function fromMlops({ metadata, spec }: MlopsModelDeployment, server: ModelServer
         image: runtimeImage ?? server.image,
         ...(resources && { resources }),
         scaling: autoscale ? AUTOSCALED : ONE_POD,
+        args: [],
         env: [],
+        envFrom: [],
       },
     ],
   }

@@ -3,7 +3,8 @@
  * with each request and writes its metrics to a log. Its /ping answers 200 while workers still load or crash, so readiness
  * queries the management port, which stays on the loopback, for the workers of all models.
  */
-import { FILES_DIRECTORY, type ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import type { ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import { FILES_DIRECTORY } from '../../../api/server-paths.ts'
 import { liveness, readiness, starting } from './probe.ts'
 
 const CONFIG = 'config.properties'

@@ -1,0 +1,58 @@
+/** What the model and its versions add to the pods of the server: arguments, variables and volumes. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { at, template } from '../../../../test/builders/server-pod.ts'
+import { serverTemplate, validationTemplate } from './pod-template.ts'
+
+test('arguments: those of the runtime, then of the model, then of the version', () => {
+  const versions = [{ name: 'v1', weight: 100, modelPath: '/m', args: ['--c'] }]
+  assert.deepEqual(template({ image: 'own:1', args: ['--b'], versions }).container.args, ['--b', '--c'])
+  const { container } = template({ runtime: 'sklearn', args: ['--b'], versions })
+  assert.deepEqual(container.args, ['start', '/tmp', '--b', '--c'])
+})
+
+test('variables from Secrets, ConfigMaps and fields are in the server, and GPUs of others stay hidden', () => {
+  const secretKeyRef = { name: 's', key: 'token' }
+  const env = [
+    { name: 'TOKEN', value: '', valueFrom: { secretKeyRef } },
+    { name: 'NODE', value: '', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+  ]
+  const envFrom = [{ secretRef: { name: 's' } }]
+  const { container, fetch } = template({ image: 'own:1', env, envFrom, ...at('s3://b/m') })
+  assert.deepEqual(container.envFrom, envFrom)
+  assert.deepEqual(
+    container.env?.filter(({ valueFrom }) => valueFrom),
+    [
+      { name: 'TOKEN', valueFrom: { secretKeyRef } },
+      { name: 'NODE', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } },
+    ],
+  )
+  assert.equal(container.env?.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES')?.value, 'void')
+  assert.equal(fetch?.envFrom, undefined)
+})
+
+test('volumes of the model are in the server and in its validation, not where the model is fetched', () => {
+  const volumes = [{ name: 'scratch', emptyDir: { sizeLimit: 5 } }]
+  const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }]
+  const validation = { script: 'v.py', timeoutSeconds: 5 }
+  for (const kind of [serverTemplate, validationTemplate]) {
+    const spec = { image: 'own:1', volumes, volumeMounts, validation: validation, ...at('s3://b/m') }
+    const { pod, container, fetch } = template(spec, kind)
+    assert.deepEqual(pod.spec.volumes?.at(-1), { name: 'scratch', emptyDir: { sizeLimit: '5' } })
+    assert.deepEqual(container.volumeMounts?.at(-1), volumeMounts[0])
+    assert.equal(fetch?.volumeMounts?.length, 1)
+  }
+})
+
+test('a variable of the version goes before one of the model, and that before one of the runtime', () => {
+  const env = [
+    { name: 'A', value: 'model' },
+    { name: 'MLSERVER_HTTP_PORT', value: '1' },
+  ]
+  const versions = [{ name: 'v1', weight: 100, modelPath: '/m', env: [{ name: 'A', value: 'version' }] }]
+  const { container } = template({ runtime: 'sklearn', env, versions })
+  const values = new Map(container.env?.map(({ name, value }) => [name, value]))
+  assert.equal(values.get('A'), 'version')
+  assert.equal(values.get('MLSERVER_HTTP_PORT'), '1')
+  assert.equal(values.size, container.env?.length)
+})
