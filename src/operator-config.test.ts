@@ -25,6 +25,16 @@ test('rejects invalid rules for host names', () => {
   assert.throws(() => operatorConfig({ serving: { istioExportTo: [1] } }), /istioExportTo must be a list of strings/)
 })
 
+test('rejects invalid rules for gateways', () => {
+  const rule = (one: unknown) => operatorConfig({ serving: { allowedGateways: [one] } })
+  assert.deepEqual(rule({ namespaces: ['a'], gateways: ['infra/*'] }).serving.allowedGateways.length, 1)
+  assert.throws(
+    () => rule({ namespaces: ['a'], hostnames: [] }),
+    /unknown setting serving.allowedGateways\[0\].hostnames/,
+  )
+  assert.throws(() => rule({ namespaces: ['a'], gateways: [1] }), /namespaces and gateways, each a list of strings/)
+})
+
 test('rejects unknown settings by name', () => {
   assert.throws(() => operatorConfig({ trainign: {} }), /unknown setting trainign/)
   assert.throws(() => operatorConfig({ training: { backofMs: 5 } }), /unknown setting training\.backofMs/)

@@ -35,20 +35,23 @@ export function operatorConfig(settings: unknown, installed: Partial<ServingConf
     training: mergeSettings('training', { ...defaultTrainingConfig }, training) as unknown as TrainingConfig,
     serving: mergeSettings('serving', { ...defaultServingConfig, ...installed }, serving) as unknown as ServingConfig,
   }
-  checkHostnames(config.serving)
+  checkExposure(config.serving)
   return config
 }
 
-/** Validated strictly: a wrong rule would let a namespace use the host names of another. */
-function checkHostnames(serving: ServingConfig): void {
+/** Validated strictly: a wrong rule would let a namespace use the host names or Gateways of another. */
+function checkExposure(serving: ServingConfig): void {
   const problem = servingConfigProblem(serving)
   if (problem !== undefined) throw new UsageError(`configuration: serving.${problem}`)
   const isNames = (value: unknown): boolean => Array.isArray(value) && value.every((one) => typeof one === 'string')
-  for (const [index, rule] of serving.allowedHostnames.entries()) {
-    const at = `serving.allowedHostnames[${index}]`
-    const { namespaces, hostnames, ...others } = mergeSettings(at, { namespaces: [], hostnames: [] }, rule)
-    if (Object.keys(others).length > 0 || !isNames(namespaces) || !isNames(hostnames))
-      throw new UsageError(`configuration: ${at} must have namespaces and hostnames, each a list of strings`)
+  const rules = { hostnames: serving.allowedHostnames, gateways: serving.allowedGateways }
+  for (const [names, list] of Object.entries(rules)) {
+    for (const [index, rule] of list.entries()) {
+      const at = `serving.allowed${names === 'hostnames' ? 'Hostnames' : 'Gateways'}[${index}]`
+      const { namespaces, [names]: allowed } = mergeSettings(at, { namespaces: [], [names]: [] }, rule)
+      if (!isNames(namespaces) || !isNames(allowed))
+        throw new UsageError(`configuration: ${at} must have namespaces and ${names}, each a list of strings`)
+    }
   }
 }
 

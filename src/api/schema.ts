@@ -61,6 +61,10 @@ export const DNS_LABEL = '^[a-z]([-a-z0-9]*[a-z0-9])?$'
 
 export const DNS_SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
 
+/** The name of an object in the same namespace, or `namespace/name`. */
+export const NAMESPACED_NAME =
+  '^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?/)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$'
+
 export function cel(rule: string, message: string, at: Pick<Rule, 'fieldPath' | 'reason'> = {}): Rule {
   return { rule, message, ...at }
 }

@@ -1,7 +1,7 @@
 /** How traffic is split between the versions of a model. */
 
 import { hostnameRules, MESH_GATEWAY } from './hostnames.ts'
-import { cel, DNS_SUBDOMAIN, type Infer, int32, list, object, optional, strEnum, text } from './schema.ts'
+import { cel, NAMESPACED_NAME, type Infer, int32, list, object, optional, strEnum, text } from './schema.ts'
 
 /** Traffic providers that a user can choose. */
 export const trafficProviders = ['istio', 'gateway', 'router', 'replicas'] as const
@@ -22,20 +22,21 @@ export const traffic = object(
     gateways: optional(
       list(
         text({
-          description: 'Name of a Gateway in the namespace of the model.',
+          description: 'Name of a Gateway in the namespace of the model, or namespace/name.',
           minLength: 1,
-          maxLength: 253,
-          pattern: DNS_SUBDOMAIN,
-          examples: ['public'],
+          maxLength: 317,
+          pattern: NAMESPACED_NAME,
+          examples: ['public', 'infrastructure/public'],
           rules: [
             cel(
               `self != '${MESH_GATEWAY}'`,
-              `spec.traffic.gateways must not be ${MESH_GATEWAY}, which means every sidecar: use the name of a Gateway in this namespace`,
+              `spec.traffic.gateways must not be ${MESH_GATEWAY}, which means every sidecar: use the name of a Gateway`,
             ),
           ],
         }),
         {
-          description: 'Gateways that expose the model. Used by the providers istio and gateway.',
+          description:
+            'Gateways that expose the model. Used by the providers istio and gateway. The administrator can restrict those of other namespaces.',
           minItems: 1,
           maxItems: 16,
         },

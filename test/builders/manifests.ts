@@ -162,7 +162,12 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
   ...serverPod,
   scaling: servingScaling,
   healthCheck: { endpoint: '/ready', intervalSeconds: 10, timeoutSeconds: 2, failureThreshold: 5 },
-  traffic: { provider: 'gateway', gateways: ['public'], hostnames: ['*.example.com'], drainSeconds: 10 },
+  traffic: {
+    provider: 'gateway',
+    gateways: ['public', 'infra/public'],
+    hostnames: ['*.example.com'],
+    drainSeconds: 10,
+  },
   validation: { script: 'validate.py', image: 'registry/validator:tag', timeoutSeconds: 60 },
   storage: { secretName: 's3', size: '10Gi', storageClass: 'shared', accessMode: 'ReadWriteOnce' },
   scheduling: {

@@ -201,7 +201,7 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeModelDeployment, { framework: 'no words' }, 'spec.framework'],
   [completeModelDeployment, { traffic: { provider: 'nginx' } }, 'traffic.provider'],
   [completeModelDeployment, { traffic: { hostnames: ['No Host'] } }, 'traffic.hostnames'],
-  [completeModelDeployment, { traffic: { gateways: ['other/gateway'] } }, 'traffic.gateways'],
+  [completeModelDeployment, { traffic: { gateways: ['a/b/gateway'] } }, 'traffic.gateways'],
   [completeModelDeployment, { storage: { claimName: 'c', size: '1Gi' } }, 'storage.claimName', 'remove one of the two'],
   [completeModelDeployment, { storage: { storageClass: 'fast' } }, 'storage.storageClass', 'add size'],
   [completeModelDeployment, { env: [{ name: 'NVIDIA_VISIBLE_DEVICES' }] }, 'env[0].name', 'resources'],

@@ -45,13 +45,14 @@ describe('admission of host names', () => {
     const ns = await namespace(t)
     const hostnames = ['model.example.com']
     assert.match(await rejection(ns, { gateways: ['mesh'], hostnames }), /gateways must not be mesh/)
-    assert.match(await rejection(ns, { gateways: ['other/public'], hostnames }), /gateways/)
+    for (const gateway of ['a/b/c', '/public', 'other/', 'Other/public', '../public', 'other/Public', 'other//public'])
+      assert.match(await rejection(ns, { gateways: [gateway], hostnames }), /gateways/, gateway)
     assert.match(await rejection(ns, { hostnames }), /hostnames need spec.traffic.gateways: set gateways/)
   })
 
   test('accepts public names', async (t) => {
     const ns = await namespace(t)
     const hostnames = ['model.example.com', '*.models.example.com']
-    assert.equal(await rejection(ns, { gateways: ['public'], hostnames }), '')
+    assert.equal(await rejection(ns, { gateways: ['public', 'infra/public'], hostnames }), '')
   })
 })

@@ -132,7 +132,12 @@ const serving = {
   volumeMounts,
   scaling,
   healthCheck: { endpoint: '/health', intervalSeconds: 30, timeoutSeconds: 5, failureThreshold: 3 },
-  traffic: { provider: 'router', gateways: ['public'], hostnames: ['bert.example.com'], drainSeconds: 0 },
+  traffic: {
+    provider: 'router',
+    gateways: ['public', 'infra/public'],
+    hostnames: ['bert.example.com'],
+    drainSeconds: 0,
+  },
   validation: { script: 'validate.py', image: 'example.com/validator:1', timeoutSeconds: 60 },
   storage: { secretName: 's3', size: '1Gi', storageClass: 'standard', accessMode: 'ReadWriteMany' },
   scheduling: placement,

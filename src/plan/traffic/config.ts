@@ -10,15 +10,25 @@ export interface HostnameAllowance {
   readonly hostnames: readonly string[]
 }
 
+export interface GatewayAllowance {
+  /** `*` is every namespace. */
+  readonly namespaces: readonly string[]
+  /** `namespace/name`; `namespace/*` is every Gateway of the namespace, `*` every Gateway. */
+  readonly gateways: readonly string[]
+}
+
 export interface TrafficConfig extends ProviderConfig, AgentConfig {
   /** Host names that models may use at gateways. Empty: any public name. Otherwise only those listed. */
   readonly allowedHostnames: readonly HostnameAllowance[]
+  /** Gateways of other namespaces that models may use. Empty: any. Otherwise only those listed. */
+  readonly allowedGateways: readonly GatewayAllowance[]
 }
 
 export const defaultTrafficConfig: TrafficConfig = {
   ...defaultProviderConfig,
   agentImage: 'ghcr.io/ml-operator/ml-operator:latest',
   allowedHostnames: [],
+  allowedGateways: [],
 }
 
 /** What is wrong with the settings of a provider. */

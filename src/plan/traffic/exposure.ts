@@ -2,16 +2,40 @@
  * How a model is reachable from outside the cluster: its gateways, and the host names that its namespace may use. What is
  * not allowed is left out of every object and reported.
  */
-import { hostnameProblem, MESH_GATEWAY } from '../../api/hostnames.ts'
+import { hostnameProblem } from '../../api/hostnames.ts'
 import type { Traffic } from '../../api/serving-traffic.ts'
-import type { HostnameAllowance } from './config.ts'
+import type { GatewayAllowance, HostnameAllowance } from './config.ts'
+import { usableGateways } from './gateways.ts'
 
 export interface Exposure {
   readonly gateways?: readonly string[]
   readonly hostnames?: readonly string[]
   /** What was left out, and by which rule. */
   readonly problem?: string
+  /** A gateway was left out. */
+  readonly hasForeignGateway?: true
 }
+
+/** The gateways and host names that the namespace may use. */
+export function allowedExposure(
+  traffic: Pick<Traffic, 'gateways' | 'hostnames'>,
+  namespace: string,
+  config: {
+    readonly allowedHostnames: readonly HostnameAllowance[]
+    readonly allowedGateways: readonly GatewayAllowance[]
+  },
+): Exposure {
+  const { gateways: given, ...rest } = traffic
+  const { gateways, problem } = usableGateways(given ?? [], namespace, config.allowedGateways)
+  if (problem === undefined || gateways.length > 0) {
+    const found = exposureOf({ ...rest, ...(given && { gateways: [...gateways] }) }, namespace, config.allowedHostnames)
+    return problem === undefined ? found : { ...found, ...refusal([problem, found.problem ?? '']) }
+  }
+  return refusal([problem])
+}
+
+const refusal = (problems: readonly string[]) =>
+  ({ problem: problems.filter((problem) => problem !== '').join('; '), hasForeignGateway: true }) as const
 
 /** If none of the host names is allowed, no gateways: a route without host names would match every host. */
 export function exposureOf(
@@ -19,7 +43,7 @@ export function exposureOf(
   namespace: string,
   allowances: readonly HostnameAllowance[],
 ): Exposure {
-  const named = gateways?.filter((gateway) => gateway !== MESH_GATEWAY) ?? []
+  const named = usableGateways(gateways ?? [], namespace, []).gateways
   if (named.length === 0) return hostnames || gateways ? { problem: NO_GATEWAY } : {}
   const patterns = allowances.length === 0 ? ['*'] : patternsFor(namespace, allowances)
   if (!hostnames) return patterns.includes('*') ? { gateways: named } : { problem: needsHostnames(namespace, patterns) }
@@ -32,8 +56,7 @@ export function exposureOf(
   }
 }
 
-const NO_GATEWAY =
-  'spec.traffic.hostnames: host names are served at gateways only: set spec.traffic.gateways to Gateways of this namespace'
+const NO_GATEWAY = 'spec.traffic.hostnames: host names are served at gateways only: set spec.traffic.gateways'
 
 function needsHostnames(namespace: string, patterns: readonly string[]): string {
   return `spec.traffic.hostnames: required with gateways, since ${limit(namespace, patterns)}`

@@ -12,7 +12,7 @@ export type {
   TrafficProvider,
   TrafficTarget,
 } from './contract.ts'
-export { exposureOf } from './exposure.ts'
+export { allowedExposure } from './exposure.ts'
 export { providers } from './providers/providers.ts'
 export { kindName, missingKind, ProviderRegistry } from './registry.ts'
 export { isSameSplit, soleOf, sum, type Weights, WHOLE } from './weights.ts'

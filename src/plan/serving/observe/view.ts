@@ -2,7 +2,7 @@
 import type { ServingStatus } from '../../../api/serving-status.ts'
 import type { Service } from '../../../kube/resources.ts'
 import { serviceName, VERSION_LABEL } from '../../model-names.ts'
-import { exposureOf, type ProviderRegistry, type Weights } from '../../traffic/index.ts'
+import { allowedExposure, type ProviderRegistry, type Weights } from '../../traffic/index.ts'
 import type { ServingObserved } from './observed.ts'
 import type { ServedModel } from './served-model.ts'
 import { type Version, versionsOf } from './version.ts'
@@ -24,7 +24,7 @@ export interface ModelView {
   readonly now: number
   readonly drainMs: number
   /** Why host names or gateways were left out of `model.traffic`. */
-  readonly exposureProblem?: string
+  readonly exposureProblem?: { readonly isGateway: boolean; readonly message: string }
   readonly providers: ProviderRegistry
 }
 
@@ -32,12 +32,13 @@ export function viewOf(observed: ServingObserved, model: ServedModel, providers:
   const { now, config } = observed
   const recorded = observed.model.status ?? {}
   const service = observed.services.find(({ metadata }) => metadata.name === serviceName(model))
-  const { problem, ...exposure } = exposureOf(model.traffic, model.metadata.namespace ?? '', config.allowedHostnames)
+  const allowed = allowedExposure(model.traffic, model.metadata.namespace ?? '', config)
+  const { problem, hasForeignGateway = false, ...exposure } = allowed
   const { gateways: _gateways, hostnames: _hostnames, ...traffic } = model.traffic
   return {
     observed,
     model: { ...model, traffic: { ...traffic, ...exposure } },
-    ...(problem !== undefined && { exposureProblem: problem }),
+    ...(problem !== undefined && { exposureProblem: { isGateway: hasForeignGateway, message: problem } }),
     versions: versionsOf(observed, model),
     recorded,
     wantedWeights: new Map(model.versions.map(({ name, weight }) => [name, weight])),

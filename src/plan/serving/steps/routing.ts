@@ -147,6 +147,8 @@ function isConverged(state: ProviderState, weights: Weights): boolean {
   return !state.isAvailable || state.provider.isSettled(weights, state)
 }
 
-function exposureTrouble({ exposureProblem: message }: ModelView): Trouble | undefined {
-  return message === undefined ? undefined : { reason: 'HostnameNotAllowed', message }
+function exposureTrouble({ exposureProblem }: ModelView): Trouble | undefined {
+  if (!exposureProblem) return undefined
+  const { isGateway, message } = exposureProblem
+  return { reason: isGateway ? 'GatewayNotAllowed' : 'HostnameNotAllowed', message }
 }

@@ -40,7 +40,10 @@ function render(target: TrafficTarget): Rendered {
 
 function parentsOf(target: TrafficTarget): ParentReference[] {
   if (!target.gateways) return [{ group: '', kind: 'Service', name: serviceName(named(target)) }]
-  return [...new Set(target.gateways)].map((name) => ({ group: HTTPRoute.group, kind: 'Gateway', name }))
+  return [...new Set(target.gateways)].map((reference) => {
+    const [name = '', namespace] = reference.split('/').toReversed()
+    return { group: HTTPRoute.group, kind: 'Gateway', name, ...(namespace !== undefined && { namespace }) }
+  })
 }
 
 /**
@@ -60,7 +63,8 @@ function inEffect(target: TrafficTarget, observed: TrafficObserved): Weights | u
 
 function isAccepted({ metadata, status }: HTTPRoute, parent: ParentReference): boolean {
   const statuses = (status?.parents ?? []).filter(
-    ({ parentRef: { kind = 'Gateway', name } }) => kind === parent.kind && name === parent.name,
+    ({ parentRef: { kind = 'Gateway', name, namespace = metadata.namespace } }) =>
+      kind === parent.kind && name === parent.name && namespace === (parent.namespace ?? metadata.namespace),
   )
   const isTrue = (type: string): boolean =>
     statuses.every(({ conditions = [] }) =>
