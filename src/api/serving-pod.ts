@@ -15,6 +15,38 @@ export const servingScheduling = object(placement, {
   examples: [{ nodeSelector: { pool: 'inference' } }],
 })
 
+const key = (description: string, fallback: string) =>
+  text({ description, minLength: 1, maxLength: 253, pattern: '^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$', default: fallback })
+
+/** Variables of the libraries that read a file with credentials. */
+export const credentialsVariables = ['GOOGLE_APPLICATION_CREDENTIALS', 'AWS_SHARED_CREDENTIALS_FILE'] as const
+
+const credentialsFile = object(
+  {
+    secretName: named('Secret with the file.', 'gcs-key'),
+    key: key('Entry of the Secret that is the file.', 'credentials.json'),
+    variable: strEnum(credentialsVariables, {
+      description: 'Environment variable of the fetching container that has the path of the file.',
+      default: 'GOOGLE_APPLICATION_CREDENTIALS',
+    }),
+  },
+  {
+    description: 'A file with credentials, mounted in the fetching container only.',
+    examples: [{ secretName: 'gcs-key', key: 'key.json' }],
+  },
+)
+
+const caBundle = object(
+  {
+    configMapName: named('ConfigMap with the certificates.', 'company-ca'),
+    key: key('Entry of the ConfigMap with the certificates, in PEM format.', 'ca.crt'),
+  },
+  {
+    description: 'Certificates of private CAs that fetching trusts, in addition to the public ones.',
+    examples: [{ configMapName: 'company-ca' }],
+  },
+)
+
 export const storage = object(
   {
     secretName: optional(
@@ -23,6 +55,8 @@ export const storage = object(
         's3',
       ),
     ),
+    credentialsFile: optional(credentialsFile),
+    caBundle: optional(caBundle),
     claimName: optional(named('PersistentVolumeClaim used as model cache, shared by all pods.', 'models')),
     size: optional(
       quantity({

@@ -169,7 +169,14 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
     drainSeconds: 10,
   },
   validation: { script: 'validate.py', image: 'registry/validator:tag', timeoutSeconds: 60 },
-  storage: { secretName: 's3', size: '10Gi', storageClass: 'shared', accessMode: 'ReadWriteOnce' },
+  storage: {
+    secretName: 's3',
+    credentialsFile: { secretName: 'gcs', key: 'key.json', variable: 'GOOGLE_APPLICATION_CREDENTIALS' },
+    caBundle: { configMapName: 'ca', key: 'ca.crt' },
+    size: '10Gi',
+    storageClass: 'shared',
+    accessMode: 'ReadWriteOnce',
+  },
   scheduling: {
     priorityClassName: 'high',
     nodeSelector: { pool: 'a100' },

@@ -63,6 +63,9 @@ const rejected: readonly [Complete, Spec, ...string[]][] = [
     ),
     [kind, { volumeMounts: [{ name: 'scratch', mountPath: '/mnt/models/x' }] }, 'mountPath', 'choose another path'],
   ]),
+  [completeModelDeployment, { storage: { credentialsFile: { key: 'a' } } }, 'credentialsFile.secretName'],
+  [completeModelDeployment, { storage: { credentialsFile: { secretName: 's', variable: 'PATH' } } }, 'variable'],
+  [completeModelDeployment, { storage: { caBundle: { configMapName: 'c', key: '../ca' } } }, 'caBundle.key'],
   ...['/models', '/models/x'].map((mountPath): [Complete, Spec, ...string[]] => [
     completeModelServer,
     { volumeMounts: [{ name: 'scratch', mountPath }] },

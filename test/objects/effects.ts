@@ -60,7 +60,7 @@ const serving: readonly Effect[] = [
     path: /^storage\.(size|storageClass|accessMode)$/,
     nothing: 'of the claim when it is created; data is never changed',
   },
-  { path: /^storage\.(secretName|claimName)$/, changes: SERVERS },
+  { path: /^storage\.(secretName|claimName|credentialsFile\..*|caBundle\..*)$/, changes: SERVERS },
   { path: /^(scheduling\..*|serviceAccountName|imagePullSecrets\[\].*)$/, changes: SERVERS },
 ]
 

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 
 import { FileServer } from '../../../test/fakes/file-server.ts'
 import { parseFetchFailure } from '../../api/fetch-failure.ts'
+import { createCa, issue } from '../../kube/x509.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'main.ts')
 
@@ -48,6 +51,25 @@ test('a failed fetch writes the reason to the termination log, without secrets',
   assert.equal(failure?.reason, 'ArtifactNotFound')
   assert.equal(server.asked[0]?.authorization, 'Bearer hush')
   assert.ok(!output.includes('hush') && !failure.message.includes('hush'), output)
+})
+
+test('a server with the certificate of a private CA is trusted with its bundle, and only with it', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'trust-'))
+  t.after(() => rm(directory, { recursive: true }))
+  const notAfter = new Date(Date.now() + 3_600_000)
+  const ca = createCa({ commonName: 'private', notAfter })
+  const bundle = join(directory, 'ca.crt')
+  await writeFile(bundle, ca.cert)
+  const pair = issue(ca, { commonName: 'store', notAfter, ipAddresses: ['127.0.0.1'], usages: ['server'] })
+  const server = createServer(pair, (_request, response) => void response.end('weights'))
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  t.after(() => void server.close())
+  const uri = `https://127.0.0.1:${(server.address() as AddressInfo).port}/m.bin`
+  const trusted = await run(t, ['--uri', uri], { NODE_EXTRA_CA_CERTS: bundle })
+  assert.equal(trusted.code, 0, trusted.output)
+  const { failure } = await run(t, ['--uri', uri])
+  assert.equal(failure?.reason, 'Unreachable')
+  assert.match(failure.message, /certificate/)
 })
 
 test('an invalid request is reported in the termination log too', async (t) => {

@@ -56,3 +56,35 @@ test('a variable of the version goes before one of the model, and that before on
   assert.equal(values.get('MLSERVER_HTTP_PORT'), '1')
   assert.equal(values.size, container.env?.length)
 })
+
+const files = {
+  credentialsFile: { secretName: 'gcs', key: 'key.json', variable: 'GOOGLE_APPLICATION_CREDENTIALS' },
+  caBundle: { configMapName: 'company-ca', key: 'ca.crt' },
+}
+
+for (const storage of [files, { ...files, claimName: 'cache' }])
+  test(`credentials and certificates are files of the fetching container only, ${'claimName' in storage ? 'with' : 'without'} a cache`, () => {
+    const { pod, container, fetch } = template({ image: 'own:1', storage, ...at('gs://b/m') })
+    assert.deepEqual(fetch?.env, [
+      { name: 'GOOGLE_APPLICATION_CREDENTIALS', value: '/etc/model-fetch/credentials/key.json' },
+      { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/model-fetch/trust/ca.crt' },
+    ])
+    assert.deepEqual(
+      fetch?.volumeMounts?.slice(1).map(({ name, mountPath, readOnly }) => [name, mountPath, readOnly]),
+      [
+        ['credentials', '/etc/model-fetch/credentials', true],
+        ['trust', '/etc/model-fetch/trust', true],
+      ],
+    )
+    const volume = (name: string) => pod.spec.volumes?.find((one) => one.name === name)
+    const item = (key: string) => [{ key, path: key }]
+    assert.deepEqual(volume('credentials')?.secret, { secretName: 'gcs', items: item('key.json') })
+    assert.deepEqual(volume('trust')?.configMap, { name: 'company-ca', items: item('ca.crt') })
+    assert.ok(!container.volumeMounts?.some(({ name }) => ['credentials', 'trust'].includes(name)))
+  })
+
+test('a model that is not fetched has no files for fetching', () => {
+  const { pod, fetch } = template({ image: 'own:1', storage: files, ...at('pvc://claim/m') })
+  assert.equal(fetch, undefined)
+  assert.ok(!pod.spec.volumes?.some(({ name }) => ['credentials', 'trust'].includes(name)))
+})

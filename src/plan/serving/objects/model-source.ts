@@ -8,6 +8,7 @@ import { fingerprint } from '../../fingerprint.ts'
 import { gpuEnvironment } from '../../pod/gpu-environment.ts'
 import { restrictedContainerSecurity } from '../../pod/security-context.ts'
 import type { ServingConfig } from '../config.ts'
+import { fetchFiles } from './fetch-files.ts'
 import { cacheClaimName } from '../../model-names.ts'
 import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
 
@@ -63,7 +64,7 @@ function intoPod(model: ServedModel, version: ServedVersion, config: ServingConf
   const place = { mount: { name: MODEL_VOLUME, mountPath }, directory: mountPath }
   return {
     path: pathOf(model, version),
-    volumes: [{ name: MODEL_VOLUME, emptyDir: {} }],
+    volumes: [{ name: MODEL_VOLUME, emptyDir: {} }, ...filesFor(model).volumes],
     mounts: [{ name: MODEL_VOLUME, mountPath, readOnly }],
     fetch: [{ ...fetchContainer(model, config), ...fetching(model, version, place) }],
   }
@@ -86,7 +87,7 @@ function ontoClaim(model: ServedModel, { version, config, claim }: Onto): ModelS
   }
   return {
     path: pathOf(model, version),
-    volumes: [{ name: MODEL_VOLUME, persistentVolumeClaim: { claimName: claim } }],
+    volumes: [{ name: MODEL_VOLUME, persistentVolumeClaim: { claimName: claim } }, ...filesFor(model).volumes],
     mounts: [{ name: MODEL_VOLUME, mountPath, subPath, readOnly: true }],
     fetch: [{ ...fetchContainer(model, config), ...fetching(model, version, place) }],
   }
@@ -101,13 +102,21 @@ function fetching(model: ServedModel, { uri, checksum }: ServedVersion, { mount,
   const { layout } = model.server.model
   const shape = layout === 'repository' ? [`--layout=${layout}`, `--model-name=${model.modelName}`] : []
   const content = checksum === undefined ? [] : [`--checksum=${checksum}`]
-  return { args: ['agent', 'fetch', `--uri=${uri}`, `--to=${directory}`, ...shape, ...content], volumeMounts: [mount] }
+  return {
+    args: ['agent', 'fetch', `--uri=${uri}`, `--to=${directory}`, ...shape, ...content],
+    volumeMounts: [mount, ...filesFor(model).volumeMounts],
+  }
 }
 
-function fetchContainer({ storage }: ServedModel, config: ServingConfig): Container {
+const filesFor = ({ storage }: ServedModel) => fetchFiles(storage ?? {})
+
+function fetchContainer(model: ServedModel, config: ServingConfig): Container {
+  const { storage } = model
+  const { env } = filesFor(model)
   return {
     name: FETCH_CONTAINER,
     image: config.agentImage,
+    ...(env.length > 0 && { env }),
     ...(storage?.secretName !== undefined && { envFrom: [{ secretRef: { name: storage.secretName } }] }),
     env: gpuEnvironment(config.fetchResources),
     resources: config.fetchResources,
