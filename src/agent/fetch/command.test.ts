@@ -69,7 +69,7 @@ test('a server with the certificate of a private CA is trusted with its bundle, 
   assert.equal(trusted.code, 0, trusted.output)
   const { failure } = await run(t, ['--uri', uri])
   assert.equal(failure?.reason, 'Unreachable')
-  assert.match(failure.message, /certificate/)
+  assert.match(failure.message, /certificate.*spec\.storage\.caBundle/)
 })
 
 test('an invalid request is reported in the termination log too', async (t) => {

@@ -2,7 +2,7 @@
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici'
 
 import { proxyFor } from '../../../kube/proxy.ts'
-import { FetchError, TransientError } from '../error.ts'
+import { codeOf, FetchError, TransientError } from '../error.ts'
 import { shownUri } from '../uri.ts'
 
 export type Headers = Readonly<Record<string, string>>
@@ -74,8 +74,23 @@ async function get(url: URL, headers: Headers, { dispatcherFor, signal }: Connec
     return { status: statusCode, headers: Object.fromEntries(single) as HttpAnswer['headers'], body }
   } catch (error) {
     signal.throwIfAborted()
+    if (UNTRUSTED.has(codeOf(error) ?? '')) throw untrusted(url, error)
     throw new TransientError(`${shownUri(url.href)}: ${textOf(error)}`, { cause: error })
   }
+}
+
+/** A retry does not help: the certificate of the server is not trusted. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
+function untrusted(url: URL, error: unknown): FetchError {
+  const fix = 'add the certificate of its CA to spec.storage.caBundle, or renew the certificate'
+  return new FetchError('Unreachable', `${shownUri(url.href)}: ${textOf(error)}: ${fix}`, { cause: error })
 }
 
 function textOf(error: unknown): string {
