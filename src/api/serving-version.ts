@@ -39,12 +39,12 @@ export const modelChecksum = text({
 /** Rejects URIs with credentials: everyone who can read the object could read them. */
 export const modelPath = text({
   description:
-    'Location of the model: an s3, gs, http, https or hf (owner/model) URI, pvc://claim/path, or an absolute path in the image.',
+    'Location of the model: an s3, gs, az, http, https or hf (owner/model) URI, pvc://claim/path, or an absolute path in the image.',
   maxLength: 1024,
   rules: [
     cel(
-      `self.matches('^(((s3|gs|https?|hf|pvc)://[^/@\\\\s]+(/[^\\\\s]*)?)|(/[^\\\\s]*))$')`,
-      'modelPath must be an s3, gs, https, http, hf or pvc URI without credentials, or an absolute path in the image: write for example s3://bucket/path or pvc://claim/path',
+      `self.matches('^(((s3|gs|az|https?|hf|pvc)://[^/@\\\\s]+(/[^\\\\s]*)?)|(/[^\\\\s]*))$')`,
+      'modelPath must be an s3, gs, az, https, http, hf or pvc URI without credentials, or an absolute path in the image: write for example s3://bucket/path or pvc://claim/path',
     ),
     staysInside('modelPath'),
   ],

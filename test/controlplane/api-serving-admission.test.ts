@@ -66,6 +66,14 @@ const rejected: readonly [Complete, Spec, ...string[]][] = [
   [completeModelDeployment, { storage: { credentialsFile: { key: 'a' } } }, 'credentialsFile.secretName'],
   [completeModelDeployment, { storage: { credentialsFile: { secretName: 's', variable: 'PATH' } } }, 'variable'],
   [completeModelDeployment, { storage: { caBundle: { configMapName: 'c', key: '../ca' } } }, 'caBundle.key'],
+  ...['az://', 'az:/c/m', 'AZ://c/m', 'az://user:key@c/m', 'azure://c/m'].map(
+    (modelPath): [Complete, Spec, ...string[]] => [
+      completeModelDeployment,
+      { versions: [{ name: 'v1', weight: 100, modelPath }] },
+      'versions[0].modelPath',
+      'az',
+    ],
+  ),
   ...['/models', '/models/x'].map((mountPath): [Complete, Spec, ...string[]] => [
     completeModelServer,
     { volumeMounts: [{ name: 'scratch', mountPath }] },
@@ -84,6 +92,7 @@ test('rejects what cannot run, by name and with advice', async (t) => {
 })
 
 const accepted: readonly [Complete, Spec][] = [
+  [completeModelDeployment, { versions: [{ name: 'v1', weight: 100, modelPath: 'az://models/bert' }] }],
   [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/tmp/cache' }] }],
   [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/etc/ssl/own' }] }],
   [completeModelDeployment, { ...alone, framework: 'onnx' }],

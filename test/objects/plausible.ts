@@ -137,6 +137,7 @@ const paths: readonly string[] = [
   '/models/m',
   's3://bucket/' + 'k'.repeat(900),
   'gs://b',
+  'az://container/a',
   'https://example.com/é%00?q=1#f',
   'hf://owner/model',
   'pvc://claim/a/b',

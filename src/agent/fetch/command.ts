@@ -12,7 +12,10 @@ import { relativePath } from './relative-path.ts'
 import { sourceOf } from './sources/source-of.ts'
 
 const flags = {
-  uri: { value: 'URI', help: 's3://bucket/key, gs://bucket/key, http(s)://…, hf://owner/model[:revision]' },
+  uri: {
+    value: 'URI',
+    help: 's3://bucket/key, gs://bucket/key, az://container/key, http(s)://…, hf://owner/model[:revision]',
+  },
   to: { value: 'DIR', help: 'target directory' },
   checksum: { value: 'sha256:HEX', help: 'expected checksum of the file, or of the sha256sum listing of a directory' },
   layout: {

@@ -10,6 +10,8 @@ export async function sourceOf(uri: string, env: NodeJS.ProcessEnv): Promise<Sou
       return (await import('./s3.ts')).s3Source(parseObjectUri(uri), env)
     case 'gs':
       return (await import('./gcs.ts')).gcsSource(parseObjectUri(uri), env)
+    case 'az':
+      return (await import('./azure.ts')).azureSource(parseObjectUri(uri), env)
     case 'http':
     case 'https':
       if (!URL.canParse(uri)) throw new FetchError('Invalid', `${shownUri(uri)} is not a URL`)
@@ -17,12 +19,18 @@ export async function sourceOf(uri: string, env: NodeJS.ProcessEnv): Promise<Sou
     case 'hf':
       return (await import('./hugging-face.ts')).huggingFaceSource(uri, env)
     default:
-      throw new FetchError('Invalid', `${shownUri(uri)}: unknown scheme; use s3://, gs://, http://, https:// or hf://`)
+      throw new FetchError(
+        'Invalid',
+        `${shownUri(uri)}: unknown scheme; use s3://, gs://, az://, http://, https:// or hf://`,
+      )
   }
 }
 
 function parseObjectUri(uri: string) {
   const parts = objectUri(uri)
   if (parts !== undefined) return parts
-  throw new FetchError('Invalid', `${shownUri(uri)} is not of the form s3://bucket/key or gs://bucket/key`)
+  throw new FetchError(
+    'Invalid',
+    `${shownUri(uri)} is not of the form s3://bucket/key, gs://bucket/key or az://container/key`,
+  )
 }

@@ -179,6 +179,7 @@ for (const runtime of Object.keys(builtInRuntimes))
 const deliveries: readonly [string, string, readonly string[] | undefined][] = [
   ['s3://b/dir/model.pt', '/mnt/models/model.pt', ['--uri=s3://b/dir/model.pt', '--to=/mnt/models']],
   ['s3://b/dir/v1.0', '/mnt/models', ['--uri=s3://b/dir/v1.0', '--to=/mnt/models']],
+  ['az://c/dir/m.onnx', '/mnt/models/m.onnx', ['--uri=az://c/dir/m.onnx', '--to=/mnt/models']],
   ['gs://b/dir', '/mnt/models', ['--uri=gs://b/dir', '--to=/mnt/models']],
   ['https://h/m.pt?x=1.5', '/mnt/models/m.pt', ['--uri=https://h/m.pt?x=1.5', '--to=/mnt/models']],
   ['hf://owner/model.v2', '/mnt/models', ['--uri=hf://owner/model.v2', '--to=/mnt/models']],
