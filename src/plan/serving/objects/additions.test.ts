@@ -68,6 +68,7 @@ for (const storage of [files, { ...files, claimName: 'cache' }])
     assert.deepEqual(fetch?.env, [
       { name: 'GOOGLE_APPLICATION_CREDENTIALS', value: '/etc/model-fetch/credentials/key.json' },
       { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/model-fetch/trust/ca.crt' },
+      { name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' },
     ])
     assert.deepEqual(
       fetch?.volumeMounts?.slice(1).map(({ name, mountPath, readOnly }) => [name, mountPath, readOnly]),

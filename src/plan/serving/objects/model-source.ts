@@ -112,13 +112,11 @@ const filesFor = ({ storage }: ServedModel) => fetchFiles(storage ?? {})
 
 function fetchContainer(model: ServedModel, config: ServingConfig): Container {
   const { storage } = model
-  const { env } = filesFor(model)
   return {
     name: FETCH_CONTAINER,
     image: config.agentImage,
-    ...(env.length > 0 && { env }),
     ...(storage?.secretName !== undefined && { envFrom: [{ secretRef: { name: storage.secretName } }] }),
-    env: gpuEnvironment(config.fetchResources),
+    env: [...filesFor(model).env, ...gpuEnvironment(config.fetchResources)],
     resources: config.fetchResources,
     securityContext: restrictedContainerSecurity({ readOnlyRootFilesystem: true }),
   }
