@@ -22,8 +22,8 @@ const FOREIGN =
   /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
 /** How often pods were started again, and what follows from it. */
 export const HISTORY =
-  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.attempts$|\.lastFailure\.attempt$/
-const ATTEMPTS = /\.status\.attempts$/
+  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.(attempts|restarts)$|\.lastFailure\.attempt$/
+const ATTEMPTS = /\.status\.(attempts|restarts)$/
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],
   [/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
