@@ -46,8 +46,14 @@ test('kubectl shows the columns, the short names, the category and the descripti
   await running(t)
   const columns = async (...args: string[]): Promise<string[]> =>
     (await plane.kubectl('get', ...args)).split('\n')[0]?.split(/\s+/).filter(Boolean) ?? []
-  assert.deepEqual(await columns('tj', '-n', 'default'), ['NAME', 'STATE', 'PROGRESS', 'EPOCH', 'WORKERS', 'AGE'])
-  assert.deepEqual(await columns('md', '-n', 'ml-models'), ['NAME', 'FRAMEWORK', 'PHASE', 'REPLICAS', 'AGE'])
+  assert.deepEqual(await columns('tj', '-n', 'default'), [
+    ...['NAME', 'STATE', 'PROGRESS', 'EPOCH', 'WORKERS', 'AGE'],
+    ...['READY', 'ETA', 'RESTARTS', 'REASON'],
+  ])
+  assert.deepEqual(await columns('md', '-n', 'ml-models'), [
+    ...['NAME', 'FRAMEWORK', 'PHASE', 'REPLICAS', 'AGE'],
+    ...['READY', 'VERSIONS', 'RPS', 'URL'],
+  ])
   assert.deepEqual(await columns('trainingjobs.v1alpha1.ml.example.com', '-n', 'ml-team'), [
     'NAME',
     'FRAMEWORK',

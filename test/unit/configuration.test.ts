@@ -9,7 +9,7 @@ import { defaultTrainingConfig } from '../../src/plan/training/index.ts'
 
 test('the documented configuration equals the defaults', async () => {
   const page = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'configuration.md'), 'utf8')
-  const [, file = ''] = /```yaml\n([^`]*)```/.exec(page) ?? []
+  const [, file = ''] = /```yaml config\n([^`]*)```/.exec(page) ?? []
   const defaults = { training: defaultTrainingConfig, serving: defaultServingConfig }
   assert.deepEqual(parse(file), defaults)
   assert.deepEqual(operatorConfig(parse(file)), defaults)

@@ -35,6 +35,12 @@ test('every label of a block is known, and what it labels is as it says', () => 
   }
 })
 
+test('every block of YAML without a label is a manifest', () => {
+  for (const document of documents)
+    for (const block of blocksIn(document).filter(({ language, label }) => language === 'yaml' && label === ''))
+      for (const object of parsed(block)) assert.ok(object?.apiVersion, `${document}: ${block.heading}`)
+})
+
 const anchorsIn = (document: string): Set<string> =>
   new Set(
     [...readFileSync(join(ROOT, document), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
