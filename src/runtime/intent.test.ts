@@ -39,6 +39,15 @@ const cases: { name: string; intent: unknown; live: unknown; drift: string[] }[]
     live: { args: ['a', 'b'] },
     drift: ['args=["a","b"]'],
   },
+  {
+    name: 'a removed false that the server would store',
+    intent: {
+      enableServiceLinks: false,
+      containers: [{ name: 'a', securityContext: { allowPrivilegeEscalation: false } }],
+    },
+    live: { containers: [{ name: 'a', securityContext: {} }] },
+    drift: ['enableServiceLinks=absent', 'containers[0].securityContext.allowPrivilegeEscalation=absent'],
+  },
   { name: 'empty and absent', intent: { a: '', b: [], c: {}, d: false, e: null }, live: {}, drift: [] },
   {
     name: 'a flag switched on',

@@ -31,7 +31,7 @@ export function digest(value: unknown): string {
  *   not intended: JSON does not have them.
  * - Lists of records: every intended item must have a match, by `name` or `uid` if items have one, else any item. Other
  *   items are ignored (injected volumes, default tolerations). Other lists are compared as a whole.
- * - Empty and absent values are equal: the server drops many empty values.
+ * - Empty and absent values are equal, because the server drops many empty values; except for fields that it stores if false.
  * - Quantities are compared by amount: the server rewrites `1000m` as `1`.
  */
 export function drift(intent: unknown, live: unknown): readonly string[] {
@@ -56,8 +56,20 @@ function driftAt(pair: Pair): readonly string[] {
   if (intent === live) return NONE
   if (Array.isArray(intent) && Array.isArray(live)) return driftOfList(intent, live)
   if (isRecord(intent) && isRecord(live)) return driftOfRecord(intent, live, pair.key)
-  if ((isEmpty(intent) && isEmpty(live)) || isSameQuantity(pair)) return NONE
+  if (isSameEmpty(pair) || isSameQuantity(pair)) return NONE
   return [`=${live === undefined ? 'absent' : JSON.stringify(live)}`]
+}
+
+/** Fields for which absent means a default, not false: the server stores them as they are. */
+const STORED_IF_FALSE: ReadonlySet<string> = new Set([
+  'allowPrivilegeEscalation',
+  'automountServiceAccountToken',
+  'enableServiceLinks',
+])
+
+function isSameEmpty({ intent, live, key }: Pair): boolean {
+  if (!isEmpty(intent) || !isEmpty(live)) return false
+  return intent !== false || !STORED_IF_FALSE.has(key)
 }
 
 function driftOfRecord(intent: Json, live: Json, parent: string): readonly string[] {

@@ -1,6 +1,7 @@
 /** Bugs are planted into the planner. Each has to be caught by the oracle that it violates. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { toDelete } from '../../src/decision/plan.ts'
 import { planTraining } from '../../src/plan/training/index.ts'
 import { sharedCluster } from '../cluster/shared-cluster.ts'
 import { campaign } from '../crash/campaign/campaign.ts'
@@ -44,7 +45,7 @@ const mutants: readonly Mutant[] = [
     planner: (observed) => {
       const plan = planTraining(observed)
       const isRestart = (plan.status?.attempts ?? 0) > (observed.job.status?.attempts ?? 1)
-      return isRestart ? { ...plan, prune: observed.pods } : plan
+      return isRestart ? { ...plan, deletions: toDelete('graceful', observed.pods) } : plan
     },
     plans: crashesAtDeletions,
     found: /T4: failures: 0 instead of 1/,
