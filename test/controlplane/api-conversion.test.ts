@@ -47,12 +47,27 @@ test('kubectl shows the columns, the short names, the category and the descripti
   const columns = async (...args: string[]): Promise<string[]> =>
     (await plane.kubectl('get', ...args)).split('\n')[0]?.split(/\s+/).filter(Boolean) ?? []
   assert.deepEqual(await columns('tj', '-n', 'default'), [
-    ...['NAME', 'STATE', 'PROGRESS', 'EPOCH', 'WORKERS', 'AGE'],
-    ...['READY', 'ETA', 'RESTARTS', 'REASON'],
+    'NAME',
+    'STATE',
+    'PROGRESS',
+    'EPOCH',
+    'WORKERS',
+    'AGE',
+    'READY',
+    'ETA',
+    'RESTARTS',
+    'REASON',
   ])
   assert.deepEqual(await columns('md', '-n', 'ml-models'), [
-    ...['NAME', 'FRAMEWORK', 'PHASE', 'REPLICAS', 'AGE'],
-    ...['READY', 'VERSIONS', 'RPS', 'URL'],
+    'NAME',
+    'FRAMEWORK',
+    'PHASE',
+    'REPLICAS',
+    'AGE',
+    'READY',
+    'VERSIONS',
+    'RPS',
+    'URL',
   ])
   assert.deepEqual(await columns('trainingjobs.v1alpha1.ml.example.com', '-n', 'ml-team'), [
     'NAME',
