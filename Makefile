@@ -71,7 +71,8 @@ test-node: setup ## Run the tests with a real kubelet (root, Linux)
 	$(NODE) scripts/test.ts machine node
 
 .PHONY: test-e2e
-test-e2e: test-node ## The same as test-node: install, train and serve on a local Kubernetes with a real kubelet
+test-e2e: setup ## Run the tests with a real kubelet, also those that take long and are not part of `make test`
+	$(NODE) scripts/test.ts machine node e2e
 
 .PHONY: cleanup-test-e2e
 cleanup-test-e2e: install-deps ## Remove clusters that interrupted test runs have left; keeps those of running tests and of `make cluster`
@@ -124,6 +125,10 @@ docker-buildx: ## Build the image for all PLATFORMS and push it (IMG=registry.ex
 image: install-deps ## Build our images with buildah into dist/images (IMAGES='operator trainer model-server', IMAGE_FLAGS=--published-bases)
 	$(NODE) scripts/image.ts $(IMAGE_FLAGS) $(IMAGES)
 
+.PHONY: list-images
+list-images: install-deps ## Print the images that the operator may start (IMAGES_FLAGS='--config FILE')
+	@$(NODE) src/main.ts images --describe $(IMAGES_FLAGS)
+
 .PHONY: release
 release: install-deps ## Write everything for a release page into dist/release
 	$(NODE) scripts/release.ts $(RELEASE_FLAGS)
@@ -152,6 +157,14 @@ demo-down: install-deps ## Remove what the demo started
 bench-client: setup ## Compare the client with @kubernetes/client-node, and measure the memory of the cache
 	$(NODE) scripts/bench-client.ts
 	$(NODE) scripts/bench-cache.ts
+
+.PHONY: bench-health
+bench-health: setup ## Measure the CPU time of health checks of 5,000 pods every 30 s
+	$(NODE) scripts/bench-health.ts
+
+.PHONY: bench-reports
+bench-reports: setup ## Measure progress reports of 1,000 running jobs: reports a second, delay of the event loop, writes of the status
+	$(NODE) scripts/bench-reports.ts
 
 .PHONY: clean
 clean: ## Remove npm packages (keeps the cache of binaries)

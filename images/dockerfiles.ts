@@ -17,6 +17,8 @@ export type BaseSource = 'local' | 'published'
 interface DockerfileImage {
   readonly name: string
   readonly context: string
+  /** Default: the Dockerfile of the context. */
+  readonly file?: string
   readonly base: () => Promise<string>
   /** Whether npm runs in the build. */
   readonly usesNpm?: boolean
@@ -24,7 +26,12 @@ interface DockerfileImage {
 
 export const dockerfileImages = {
   operator: { name: OPERATOR_IMAGE, context: ROOT, base: nodeBase, usesNpm: true },
-  trainer: { name: TRAINER_IMAGE, context: join(import.meta.dirname, 'trainer'), base: pythonBase },
+  trainer: {
+    name: TRAINER_IMAGE,
+    context: ROOT,
+    file: join(import.meta.dirname, 'trainer', 'Dockerfile'),
+    base: pythonBase,
+  },
   'model-server': { name: MODEL_SERVER_IMAGE, context: join(import.meta.dirname, 'model-server'), base: pythonBase },
 } as const satisfies Record<string, DockerfileImage>
 
@@ -35,10 +42,11 @@ export async function buildFromDockerfile(
   archive: string,
   source: BaseSource = 'local',
 ): Promise<Image> {
-  const { name, context, base, usesNpm = false }: DockerfileImage = dockerfileImages[which]
+  const { name, context, file, base, usesNpm = false }: DockerfileImage = dockerfileImages[which]
   const build: DockerfileBuild = {
     name,
     context,
+    ...(file !== undefined && { file }),
     ...(source === 'local' && { base: await base() }),
     ...(usesNpm && { mounts: { '/root/.npm': await npmCache() } }),
   }

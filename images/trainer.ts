@@ -13,6 +13,7 @@ export function trainerImage(): ImageSpec {
     files: {
       ...PYTHON_LINK,
       '/app/train.py': { copyOf: join(import.meta.dirname, 'trainer', 'train.py'), mode: 0o644 },
+      '/app/ml_operator.py': { copyOf: join(import.meta.dirname, '..', 'python', 'ml_operator.py'), mode: 0o644 },
     },
     command: ['python3', '/app/train.py'],
   }

@@ -25,6 +25,7 @@ Runs the scenarios whose names contain one of the given words. Default: all scen
   --seed N              seed of all random choices (1)
   --pairs N             random pairs of crashes for each scenario (6)
   --parallel N          plans in parallel (12)
+  --patience SECONDS    how long to wait for a state of a scenario (180); raise it on a busy machine
   --every N             run one in N of the campaign's plans (1)
   --all                 run every plan, not only the campaign's selection
   --state FILE          the journal (node_modules/.cache/faults.jsonl)
@@ -40,6 +41,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     pairs: { type: 'string', default: '6' },
     parallel: { type: 'string', default: '12' },
+    patience: { type: 'string', default: '180' },
     every: { type: 'string', default: '1' },
     all: { type: 'boolean', default: false },
     state: { type: 'string', default: DEFAULT_STATE },
@@ -84,7 +86,18 @@ async function runPlans(kubeconfig: string, journal: Journal, isDisposable: bool
       console.log(`${violating?.kind}: ${violating?.scenario}: ${violation}`)
   }
   const [parallel, thinning] = [Number(values.parallel), Number(values.every)]
-  const options = { kubeconfig, workloads: chosen, kinds, journal, parallel, thinning, isDisposable, onProgress }
+  const patienceMs = Number(values.patience) * 1000
+  const options = {
+    kubeconfig,
+    workloads: chosen,
+    kinds,
+    journal,
+    parallel,
+    patienceMs,
+    thinning,
+    isDisposable,
+    onProgress,
+  }
   try {
     await new Runner(options).run()
   } finally {

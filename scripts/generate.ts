@@ -9,13 +9,17 @@ import { parseArgs } from 'node:util'
 import { kinds } from '../src/api/kinds.ts'
 import { editorSchemas } from './editor-schemas.ts'
 import { INSTALL_FOLDERS, installFiles } from './install/files.ts'
+import { MONITORING_FOLDERS, monitoringFiles } from './monitoring/files.ts'
+import { metricsPage } from './monitoring/reference-page.ts'
 import { referencePages } from './reference.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const NOTE = 'Generated from src/api by scripts/generate.ts. Do not edit.'
 
+const METRICS_NOTE = 'Generated from the metrics of the code by scripts/generate.ts. Do not edit.'
+
 /** Folders with generated files only: other files in them are deleted. */
-const OWNED = [...INSTALL_FOLDERS, 'schemas']
+const OWNED = [...INSTALL_FOLDERS, ...MONITORING_FOLDERS, 'schemas']
 
 type Files = ReadonlyMap<string, string>
 
@@ -29,7 +33,8 @@ export function generatedFiles(): Files {
     `docs/${path}`,
     `<!-- ${NOTE} -->\n\n${content}`,
   ])
-  return new Map([...installFiles(), ...schemas, ...pages])
+  const metrics = ['docs/reference/metrics.md', `<!-- ${METRICS_NOTE} -->\n\n${metricsPage()}`] as const
+  return new Map([...installFiles(), ...monitoringFiles(), ...schemas, ...pages, metrics])
 }
 
 /** Generated files that are missing or differ, and files in our folders that nothing generates any more. */
@@ -42,7 +47,10 @@ export async function staleFiles(files: Files): Promise<string[]> {
 
 async function orphans(files: Files): Promise<string[]> {
   const present = await Promise.all(
-    OWNED.map(async (folder) => (await readdir(join(ROOT, folder)).catch(() => [])).map((name) => `${folder}/${name}`)),
+    OWNED.map(async (folder) => {
+      const entries = await readdir(join(ROOT, folder), { withFileTypes: true }).catch(() => [])
+      return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => `${folder}/${name}`)
+    }),
   )
   return present.flat().filter((path) => !files.has(path))
 }

@@ -21,6 +21,7 @@ export const kubernetesTypes: Readonly<Record<string, Readonly<Record<string, Ku
     env: type('EnvVar', 'core'),
     envFrom: type('EnvFromSource', 'core'),
     imagePullSecrets: type('LocalObjectReference', 'core'),
+    podTemplate: type('PodTemplateSpec', 'core'),
     resources: type('ResourceRequirements', 'core'),
     tolerations: type('Toleration', 'core'),
     volumeMounts: type('VolumeMount', 'core'),

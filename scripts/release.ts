@@ -1,6 +1,6 @@
 /**
- * Writes everything for a release page: install.yaml, the chart, the package of the runtime, image archives with digests, an
- * SBOM, release notes and checksums.
+ * Writes everything for a release page: install.yaml, the chart, the package of the runtime, the wheel of the Python helper,
+ * image archives with digests, an SBOM, release notes and checksums.
  *
  * Usage: scripts/release.ts [--output DIRECTORY] [--image REFERENCE] [--without-images]
  */

@@ -6,14 +6,14 @@
 import { modelDeployments, modelServers, trainingJobs } from './api/kinds.ts'
 import { type CheckSettings, modelOf, serverOf, trainingOf } from './check-objects.ts'
 import { type Flags, helpOf, parseFlags, parseInteger, parseNames, UsageError } from './command/flags.ts'
+import { connection, kubeconfigFlag } from './connection.ts'
 import { type Client, createClient } from './kube/client.ts'
-import { loadConfig } from './kube/config.ts'
 import { isNotFound } from './kube/errors.ts'
 import type { KubeObject, Resource } from './kube/object.ts'
 import { sleep } from './kube/sleep.ts'
 
 const checkFlags = {
-  kubeconfig: { value: 'FILE', help: 'kubeconfig; default: $KUBECONFIG, the service account, ~/.kube/config' },
+  ...kubeconfigFlag,
   namespace: { value: 'NAME', env: 'POD_NAMESPACE', default: 'default', help: 'namespace of the objects' },
   name: { value: 'NAME', default: 'ml-operator-check', help: 'name of the objects' },
   image: { value: 'IMAGE', env: 'AGENT_IMAGE', help: 'image of this program, which trains and serves' },
@@ -42,10 +42,10 @@ export interface Check {
 
 export async function check(args: readonly string[], env: NodeJS.ProcessEnv, stopped: AbortSignal): Promise<void> {
   const flags = parseFlags(checkFlags, args, env)
-  const { kubeconfig, image, namespace, name, 'storage-class': storageClass, 'storage-size': storageSize } = flags
+  const { image, namespace, name, 'storage-class': storageClass, 'storage-size': storageSize } = flags
   if (image === undefined) throw new UsageError('--image is required: the image of this program')
   const timeoutMs = parseInteger('timeout-seconds', flags['timeout-seconds'], 1, 86_400) * 1_000
-  const client = createClient(await loadConfig({ ...(kubeconfig !== undefined && { kubeconfig }), env }))
+  const client = createClient(await connection(flags, env))
   const imagePullSecrets = parseNames('image-pull-secrets', flags['image-pull-secrets'] ?? '')
   const storage = { storageSize, ...(storageClass !== undefined && { storageClass }) }
   const settings = { namespace, name, image, imagePullSecrets, ...storage }

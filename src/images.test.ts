@@ -31,10 +31,10 @@ test('follows the configuration of the operator', async (t) => {
   const file = join(directory, 'config.yaml')
   await writeFile(
     file,
-    'serving: {routerImage: "r.example.com/haproxy:1", runtimes: {triton: {image: "r/triton:1"}}}\ntraining: {defaultImages: {jax: "r/jax:1"}}\n',
+    'serving: {routerImage: "r.example.com/envoy:1", runtimes: {triton: {image: "r/triton:1"}}}\ntraining: {defaultImages: {jax: "r/jax:1"}}\n',
   )
   const lines = await listed(`--config=${file}`, '--agent-image=r.example.com/ml-operator:1')
-  for (const image of ['r.example.com/haproxy:1', 'r/jax:1', 'r/triton:1', 'r.example.com/ml-operator:1'])
+  for (const image of ['r.example.com/envoy:1', 'r/jax:1', 'r/triton:1', 'r.example.com/ml-operator:1'])
     assert.ok(lines.includes(image), image)
   for (const image of [defaultServingConfig.routerImage, defaultServingConfig.agentImage])
     assert.ok(!lines.includes(image), image)

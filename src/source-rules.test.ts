@@ -38,6 +38,8 @@ test('only commit writes children and statuses; the other writers are known', ()
     'reconcile/training.ts': 'the first write for a job: the finalizer and the accepted version',
     'runtime/leader.ts': 'the Lease',
     'runtime/events.ts': 'Events',
+    'runtime/reviews.ts': 'TokenReviews and SubjectAccessReviews, which the API server does not store',
+    'restore.ts': 'no part of the operator: creates the objects of a backup, with their status',
     'check.ts': 'no part of the operator: creates the objects of `ml-operator check`, and deletes them',
     'webhooks/certificate-secret.ts': 'the Secret of the webhook',
     'webhooks/conversion-trust.ts': 'the CRD: address and authorities of the webhook',
@@ -48,8 +50,27 @@ test('only commit writes children and statuses; the other writers are known', ()
   assert.deepEqual([...found].toSorted(), Object.keys(writers).toSorted())
 })
 
+// Agents run in the pods of users, with their permissions.
+test('only these files outside of agents open connections, and none to an address that a user sets', () => {
+  const connecting = {
+    'kube/transport.ts': 'the API server of the configuration',
+    'integrations/health-request.ts':
+      "pods of models at the pod's own address, by the port and path of its readiness probe",
+    'integrations/router-reports.ts': 'router pods, by an address that a pod can have, at a fixed port and path',
+    'integrations/mlflow/mlflow-client.ts': 'the MLflow server of the configuration',
+    'integrations/prometheus/prometheus-client.ts': 'the Prometheus server of the configuration',
+    'net/page.ts': "pages of training pods at the pod's own address, and of the GPU exporter on nodes",
+    'reports/forwarder.ts': "the leader, by the address in the operator's own Lease",
+    'check.ts': 'no part of the operator: the model that `ml-operator check` created',
+  }
+  const opens = /import \{[^}]*\b(?:request|Pool|connect|get)\b[^}]*\} from '(?:undici|node:(?:net|tls|https?|http2))'/
+  const found = new Set([...filesWith(opens), ...filesWith(/(?<![.\w])fetch\((?!\))[^)]*\bsignal\b/)])
+  const ours = [...found].filter((file) => !file.startsWith('agent/'))
+  assert.deepEqual(ours.toSorted(), Object.keys(connecting).toSorted())
+})
+
 test('only the commands create Kubernetes clients, and only the operator a manager', () => {
-  assert.deepEqual(filesWith(/(?<!function )\bcreateClient\(/), ['check.ts', 'operator.ts'])
+  assert.deepEqual(filesWith(/(?<!function )\bcreateClient\(/), ['backup.ts', 'check.ts', 'operator.ts', 'restore.ts'])
   assert.deepEqual(filesWith(/\bnew Manager\(/), ['operator.ts'])
 })
 

@@ -48,5 +48,14 @@ export const metricsServer: Asset = { name: 'metrics-server', binaries: ['metric
 /** An S3 server on a directory. */
 export const versitygw: Asset = { name: 'versitygw', binaries: ['versitygw'], minutes: 2.5 }
 
+/** A server with the JSON API of Google Cloud Storage. */
+export const fakeGcs: Asset = { name: 'fake-gcs-server', binaries: ['fake-gcs-server'], minutes: 1.5 }
+
+/** Checks manifests against JSON schemas. */
+export const kubeconform: Asset = { name: 'kubeconform', binaries: ['kubeconform'], minutes: 0.2 }
+
+/** Checks manifests against recommendations. */
+export const kubeScore: Asset = { name: 'kube-score', binaries: ['kube-score'], minutes: 1 }
+
 export const controlPlaneAssets: readonly Asset[] = [etcd, kubernetes]
 export const nodeAssets: readonly Asset[] = [runc, containerd, cni, coredns]

@@ -14,8 +14,10 @@ import type { Image } from './image.ts'
 export interface DockerfileBuild {
   /** The reference that pods name. */
   readonly name: string
-  /** Directory with the Dockerfile and the files that it copies. */
+  /** Directory with the files that the Dockerfile copies. */
   readonly context: string
+  /** Default: the Dockerfile of the context. */
+  readonly file?: string
   /** An archive for the build argument BASE. Omitted: the published base that the Dockerfile names. */
   readonly base?: string
   /** Directories of this machine that the build can use, by their path in the build. */
@@ -54,8 +56,9 @@ function storage(store: string): string[] {
   return ['--root', join(store, 'root'), '--runroot', join(store, 'run'), '--storage-driver', 'overlay']
 }
 
-function buildArguments({ base, mounts = {} }: DockerfileBuild): string[] {
+function buildArguments({ base, file, mounts = {} }: DockerfileBuild): string[] {
   return [
+    ...(file === undefined ? [] : ['--file', file]),
     // Containers in containers often lack what the other isolations need.
     '--isolation=chroot',
     ...(base === undefined ? [] : ['--build-arg', `BASE=docker-archive:${base}`]),

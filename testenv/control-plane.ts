@@ -3,6 +3,7 @@
  * several can run in parallel. It ends with the process that started it, unless it is `persistent`.
  */
 
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { controlPlaneAssets } from './assets.ts'
@@ -22,6 +23,14 @@ export interface ControlPlaneOptions {
   readonly address?: string
   readonly serviceCidr?: string
   readonly podCidr?: string
+  /** The API server behaves as one of this release, such as `1.34`. Default: its own release. */
+  readonly emulatedVersion?: string
+  /** Feature gates to enable in every component, such as `GangScheduling`. */
+  readonly featureGates?: readonly string[]
+  /** APIs that the server does not serve by default, such as `scheduling.k8s.io/v1alpha2`. */
+  readonly apis?: readonly string[]
+  /** Records every request in the file `auditLog`. Default: false. */
+  readonly audit?: boolean
   /** Called when a component exits unexpectedly. Default: prints the message to standard error. */
   readonly onExit?: (error: Error) => void
 }
@@ -32,6 +41,8 @@ export interface ControlPlane {
   /** An administrator's kubeconfig. */
   readonly kubeconfig: string
   readonly pki: Pki
+  /** With the option `audit`: one audit event per line. */
+  readonly auditLog: string
   readonly etcd: Component
   readonly apiserver: Component
   readonly controllerManager: Component
@@ -65,6 +76,11 @@ export async function launchControlPlane(
   return plane
 }
 
+function gatesOf(component: string, { featureGates = [] }: ControlPlaneOptions): string[] {
+  if (featureGates.length === 0 || component === 'etcd') return []
+  return [`--feature-gates=${featureGates.map((gate) => `${gate}=true`).join(',')}`]
+}
+
 type Ports = [etcd: number, peer: number, api: number, controllers: number, scheduler: number]
 
 class LocalControlPlane implements ControlPlane {
@@ -72,6 +88,7 @@ class LocalControlPlane implements ControlPlane {
   readonly server: string
   readonly pki: Pki
   readonly kubeconfig: string
+  readonly auditLog: string
   readonly etcd: Component
   readonly apiserver: Component
   readonly controllerManager: Component
@@ -87,13 +104,14 @@ class LocalControlPlane implements ControlPlane {
     const component = (name: string, flags: readonly string[], health: string): Component =>
       new Component(
         runDirectory,
-        { name, command: [binaries.path(name), ...flags], ready: () => answersOk(health) },
+        { name, command: [binaries.path(name), ...flags, ...gatesOf(name, options)], ready: () => answersOk(health) },
         onExit,
       )
     this.#binaries = binaries
     this.runDirectory = runDirectory
     this.#etcdUrl = `http://${LOOPBACK}:${etcdPort}`
     this.server = `https://${address}:${apiPort}`
+    this.auditLog = join(runDirectory, 'audit.log')
     this.pki = new Pki(runDirectory)
     this.kubeconfig = this.kubeconfigFor({ name: 'admin', organization: 'system:masters' })
     this.kubectl = kubectlFor(binaries, this.kubeconfig)
@@ -173,11 +191,22 @@ class LocalControlPlane implements ControlPlane {
       `--service-account-key-file=${this.pki.file('service-account.pub')}`,
       `--service-account-signing-key-file=${this.pki.file('service-account.key')}`,
       `--service-cluster-ip-range=${serviceCidr}`,
+      ...(options.emulatedVersion === undefined ? [] : [`--emulated-version=${options.emulatedVersion}`]),
+      ...(options.apis ?? []).map((api) => `--runtime-config=${api}=true`),
+      ...(options.audit === true ? this.#auditFlags() : []),
       ...this.#kubeletClientFlags(),
       ...this.#aggregationFlags(),
       // A loopback address can't be the endpoint of the `kubernetes` Service.
       ...(address === LOOPBACK ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${address}`]),
     ]
+  }
+
+  /** Without bodies: who sent which request, and the answer. */
+  #auditFlags(): string[] {
+    const policy = join(this.runDirectory, 'audit-policy.json')
+    const rules = [{ level: 'Metadata', omitStages: ['RequestReceived'] }]
+    writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules }))
+    return [`--audit-policy-file=${policy}`, `--audit-log-path=${this.auditLog}`, '--audit-log-mode=blocking']
   }
 
   #kubeletClientFlags(): string[] {

@@ -41,6 +41,33 @@ const SOURCES: readonly Source[] = [
       'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml': ['httproutes.gateway.networking.k8s.io'],
     },
   },
+  {
+    module: 'volcano.sh/volcano',
+    version: 'v1.15.0',
+    sum: 'h1:dW8hW/FPDqwcJ1GxGfpR/9qToH1t3+ySn+oaiEMfpm4=',
+    files: {
+      'config/crd/volcano/bases/scheduling.volcano.sh_podgroups.yaml': ['podgroups.scheduling.volcano.sh'],
+    },
+  },
+  {
+    module: 'sigs.k8s.io/scheduler-plugins',
+    version: 'v0.34.7',
+    sum: 'h1:GENSA4rKpCKBrPvNSo2AV2QHU7j3a6LT14kNlHhXfeg=',
+    files: {
+      'config/crd/bases/scheduling.x-k8s.io_podgroups.yaml': ['podgroups.scheduling.x-k8s.io'],
+    },
+  },
+  {
+    module: 'github.com/prometheus-operator/prometheus-operator',
+    version: 'v0.85.0',
+    sum: 'h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=',
+    files: Object.fromEntries(
+      ['servicemonitors', 'podmonitors', 'prometheusrules'].map((kind) => [
+        `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
+        [`${kind}.monitoring.coreos.com`],
+      ]),
+    ),
+  },
 ]
 
 /**

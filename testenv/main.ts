@@ -11,6 +11,7 @@ import { startCluster } from './cluster.ts'
 import { startControlPlane } from './control-plane.ts'
 import { provideCrds } from './crds.ts'
 import { elapsed } from './progress.ts'
+import { missingForPrometheus, providePrometheus } from './prometheus.ts'
 import { kubeconfigOf, registeredRuns } from './registry.ts'
 import { installSystemPackages, missingForNode } from './requirements.ts'
 import { tearDown } from './run-directory.ts'
@@ -29,6 +30,7 @@ async function setup(): Promise<void> {
   if (missing.length > 0) warnWithoutNode(missing)
   await provideBinaries([...controlPlaneAssets, ...(missing.length === 0 ? nodeAssets : [])])
   await provideCrds()
+  if (missingForPrometheus().length === 0) await providePrometheus()
 }
 
 interface UpOptions {

@@ -1,5 +1,5 @@
 /**
- * The provisioner of the default StorageClass, as a process: creates a directory on the host for each claim, and removes it when
+ * The provisioner of our StorageClasses, as a process: creates a directory on the host for each claim, and removes it when
  * the volume is released. Works from watches, so it can be restarted at any time.
  */
 
@@ -12,7 +12,7 @@ import { configFromKubeconfig } from '../src/kube/config.ts'
 import { isAlreadyExists } from '../src/kube/errors.ts'
 import type { KubeObject, Resource } from '../src/kube/object.ts'
 import { watch } from '../src/kube/watch.ts'
-import { PROVISIONER } from './storage.ts'
+import { BLOCK_CLASS, PROVISIONER } from './storage.ts'
 
 interface Claim extends KubeObject {
   readonly spec: {
@@ -50,15 +50,50 @@ const volumes: Resource<Volume> = {
   namespaced: false,
 }
 
+interface Event extends KubeObject {
+  readonly involvedObject: Readonly<Record<string, string>>
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+}
+
+const events: Resource<Event> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
+
 async function provision(client: Client, directory: string, claim: Claim): Promise<void> {
   const wanted = claim.metadata.annotations?.[REQUESTED_FROM] === PROVISIONER
   if (!wanted || claim.spec.volumeName !== undefined || claim.metadata.deletionTimestamp !== undefined) return
+  const shared = claim.spec.accessModes.filter((mode) => mode !== 'ReadWriteOnce')
+  if (claim.spec.storageClassName === BLOCK_CLASS && shared.length > 0) return refuse(client, claim, shared)
   const volume = volumeFor(claim, directory)
   const path = join(directory, volume.metadata.name)
   await mkdir(path, { recursive: true })
   // Pods of any user write here, because fsGroup does not apply to a host directory.
   await chmod(path, 0o777)
   await client.create(volumes, volume).catch((error: unknown) => {
+    if (!isAlreadyExists(error)) throw error
+  })
+}
+
+/** Block storage cannot be mounted on several nodes. Reported once, as other provisioners do. */
+async function refuse(client: Client, { metadata }: Claim, modes: readonly string[]): Promise<void> {
+  const { name, namespace = '', uid = '', resourceVersion } = metadata
+  const event: Event = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${name}.${uid}`, namespace },
+    involvedObject: {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      name,
+      namespace,
+      uid,
+      ...(resourceVersion !== undefined && { resourceVersion }),
+    },
+    type: 'Warning',
+    reason: 'ProvisioningFailed',
+    message: `failed to provision volume with StorageClass "${BLOCK_CLASS}": access mode ${modes.join(', ')} is not supported`,
+  }
+  await client.create(events, event).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error
   })
 }

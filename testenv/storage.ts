@@ -1,4 +1,7 @@
-/** A default StorageClass with volumes on the host's disk, for all access modes. */
+/**
+ * StorageClasses with volumes on the host's disk: `standard`, the default, for all access modes, and `block`, which offers
+ * ReadWriteOnce only, as block storage does.
+ */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,17 +12,23 @@ import { subdirectory } from './run-directory.ts'
 
 export const PROVISIONER = 'testenv.ml.example.com/host-directory'
 
-const storageClass = {
+export const BLOCK_CLASS = 'block'
+export const IS_DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class'
+
+const storageClass = (name: string, annotations: Readonly<Record<string, string>> = {}) => ({
   apiVersion: 'storage.k8s.io/v1',
   kind: 'StorageClass',
-  metadata: { name: 'standard', annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' } },
+  metadata: { name, annotations },
   provisioner: PROVISIONER,
   reclaimPolicy: 'Delete',
   volumeBindingMode: 'Immediate',
-}
+})
 
 export async function startStorage(plane: ControlPlane, onExit: (error: Error) => void): Promise<Component> {
-  await plane.kubectl.with([storageClass], 'create')
+  await plane.kubectl.with(
+    [storageClass('standard', { [IS_DEFAULT_CLASS]: 'true' }), storageClass(BLOCK_CLASS)],
+    'create',
+  )
   const ready = join(plane.runDirectory, 'provisioner-ready')
   const volumes = subdirectory(plane.runDirectory, 'volumes')
   const kubeconfig = plane.kubeconfigFor({ name: 'provisioner', organization: 'system:masters' })

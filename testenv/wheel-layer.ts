@@ -11,15 +11,23 @@ import { packReproducibly } from './tarball.ts'
 
 /** The Python version of our Debian layers, not of this machine. */
 const PYTHON = '3.11'
-const PLACE = `usr/local/lib/python${PYTHON}/dist-packages`
+/** Where the layer has them. */
+export const WHEELS_PLACE = `usr/local/lib/python${PYTHON}/dist-packages`
 
 /** Platform tags of wheels that work on that Debian. */
-const GLIBCS = ['manylinux_2_28', 'manylinux_2_27', 'manylinux_2_24', 'manylinux_2_17', 'manylinux2014']
+const GLIBCS = [
+  'manylinux_2_31',
+  'manylinux_2_28',
+  'manylinux_2_27',
+  'manylinux_2_24',
+  'manylinux_2_17',
+  'manylinux2014',
+]
 
 /** A tar of Python packages from a requirements file with versions and hashes. Nothing is built, and no package code runs. */
 export async function wheelLayer(requirements: string): Promise<string> {
   const key = createHash('sha256')
-    .update(JSON.stringify([PLACE, GLIBCS]))
+    .update(JSON.stringify([WHEELS_PLACE, GLIBCS]))
     .update(readFileSync(requirements))
   const layer = join(cacheDirectory('layers'), `wheels-${key.digest('hex').slice(0, 24)}.tar`)
   await withFileLock(
@@ -36,9 +44,9 @@ async function install(requirements: string, layer: string): Promise<void> {
   try {
     const root = join(work, 'root')
     await mkdir(root)
-    await runCommand([...pip(join(root, PLACE)), '--requirement', requirements])
+    await runCommand([...pip(join(root, WHEELS_PLACE)), '--requirement', requirements])
     // Scripts with the path of this machine's Python.
-    await rm(join(root, PLACE, 'bin'), { recursive: true, force: true })
+    await rm(join(root, WHEELS_PLACE, 'bin'), { recursive: true, force: true })
     await packReproducibly(root, join(work, 'layer.tar'), ['.'])
     await rename(join(work, 'layer.tar'), layer)
     progress.done()

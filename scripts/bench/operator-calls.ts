@@ -18,13 +18,13 @@ export async function callsOf({ url }: OperatorProcess): Promise<Calls> {
     const [, verb = '', kind = ''] = /verb="(\w+)",kind="(\w+)"/.exec(labels) ?? []
     return { name, verb, kind, value: Number(value) }
   })
-  const calls = samples.filter(({ name, kind }) => name === 'kube_requests_total' && kind !== 'Event')
+  const calls = samples.filter(({ name, kind }) => name === 'ml_operator_kube_requests_total' && kind !== 'Event')
   const writes = calls.filter(({ verb }) => !['get', 'list', 'watch'].includes(verb))
   const byKind = Map.groupBy(writes, ({ verb, kind }) => `${verb} ${kind}`)
   return {
     writes: sum(writes),
     reads: sum(calls.filter(({ verb }) => verb === 'get' || verb === 'list')),
-    passes: sum(samples.filter(({ name }) => name === 'reconcile_duration_seconds_count')),
+    passes: sum(samples.filter(({ name }) => name === 'ml_operator_reconcile_duration_seconds_count')),
     byKind: new Map([...byKind].map(([what, group]) => [what, sum(group)])),
   }
 }

@@ -1,5 +1,6 @@
 /** The README of the chart: how to install it, and a table of its values. */
 
+import { markdownTable } from '../markdown-table.ts'
 import type { ChartValue } from './chart-values.ts'
 import { isOneValue } from './values-schema.ts'
 
@@ -27,7 +28,12 @@ interface Row {
 }
 
 export function chartReadme(values: readonly ChartValue[]): string {
-  return `${HEAD}\n${table(values.flatMap(rowsOf))}\n`
+  return `${HEAD}\n${tableOf(values)}\n`
+}
+
+function tableOf(values: readonly ChartValue[]): string {
+  const rows = values.flatMap(rowsOf).map(({ value, fallback, description }) => [value, fallback, description])
+  return markdownTable([['value', 'default', 'description'], ...rows])
 }
 
 function rowsOf(value: ChartValue): Row[] {
@@ -42,15 +48,3 @@ function rowsOf(value: ChartValue): Row[] {
 const literal = (value: unknown): string => (value === '' ? '' : `\`${escaped(JSON.stringify(value))}\``)
 
 const escaped = (text: string): string => text.replaceAll('|', '\\|')
-
-function table(rows: readonly Row[]): string {
-  const cells = [
-    ['value', 'default', 'description'],
-    ...rows.map(({ value, fallback, description }) => [value, fallback, description]),
-  ]
-  const widths = [0, 1, 2].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - cell.length)).join(' | ')} |`
-  const [head = [], ...body] = cells
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n')
-}

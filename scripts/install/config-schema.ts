@@ -4,6 +4,8 @@
  */
 
 import { operatorConfig } from '../../src/operator-config.ts'
+import { figureNames } from '../../src/plan/traffic/index.ts'
+import { retentions } from '../../src/plan/training/index.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { STRINGS } from './json-schema.ts'
 
@@ -32,6 +34,15 @@ const NAMES: JsonSchema = { type: 'array', items: { type: 'string' } }
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 const PORT: JsonSchema = { type: 'integer', minimum: 1, maximum: 65_535 }
 
+const QUERIES: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['scopeLabel', 'scopeValue', ...figureNames],
+  properties: Object.fromEntries(
+    ['scopeLabel', 'scopeValue', ...figureNames].map((name) => [name, { type: 'string' }]),
+  ),
+}
+
 /** By the end of the name: settings of the same kind have the same type. */
 const kinds: readonly (readonly [RegExp, JsonSchema])[] = [
   [/Resources$/, RESOURCES],
@@ -39,24 +50,46 @@ const kinds: readonly (readonly [RegExp, JsonSchema])[] = [
   [/(Ms|Seconds)$/, COUNT],
   [/Replicas$/, { type: 'integer', minimum: 1 }],
   [/Port$/, PORT],
+  [/Queries$/, QUERIES],
 ]
 
 /** By name, in both parts of the configuration. */
 const types: Readonly<Record<string, JsonSchema>> = {
   defaultImages: STRINGS,
+  gangSchedulerNames: STRINGS,
   gpuNodeSelector: STRINGS,
-  checkpointAccessMode: { enum: ['ReadWriteMany', 'ReadWriteOnce'] },
-  user: { type: 'integer', minimum: 1 },
-  allowedHostnames: {
-    type: 'array',
-    items: {
+  history: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['enabled'],
+    properties: { enabled: { type: 'boolean' }, retention: { enum: [...retentions] } },
+  },
+  checkpointAccessMode: { enum: ['Auto', 'ReadWriteMany', 'ReadWriteOnce'] },
+  user: { anyOf: [{ type: 'integer', minimum: 1 }, { enum: ['cluster'] }] },
+  allowedHostnames: allowances('hostnames'),
+  allowedGateways: allowances('gateways'),
+  runtimes: {
+    type: 'object',
+    additionalProperties: {
       type: 'object',
       additionalProperties: false,
-      required: ['namespaces', 'hostnames'],
-      properties: { namespaces: NAMES, hostnames: NAMES },
+      properties: { image: { type: 'string', minLength: 1 }, args: NAMES },
     },
   },
   metricNames: STRINGS,
+  labels: STRINGS,
+  gpuExporterPort: { type: 'integer', minimum: 0, maximum: 65_535 },
+}
+
+/** Which namespaces may use which names. */
+function allowances(names: string): JsonSchema {
+  const items = {
+    type: 'object',
+    additionalProperties: false,
+    required: ['namespaces', names],
+    properties: { namespaces: NAMES, [names]: NAMES },
+  }
+  return { type: 'array', items }
 }
 
 export function configSchema(): JsonSchema {

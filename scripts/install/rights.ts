@@ -5,7 +5,9 @@
 
 import { crdName } from '../../src/api/kind.ts'
 import { trainingJobKind } from '../../src/api/kinds.ts'
-import { providers, type TrafficProvider } from '../../src/plan/traffic/index.ts'
+import { gangs } from '../../src/plan/training/index.ts'
+import { providers } from '../../src/plan/traffic/index.ts'
+import { CHILDREN, evictionRight, modelRights, variantRights } from './shared-rights.ts'
 
 /**
  * The scope of a permission. `watched`: the namespaces that the operator serves, all or some; `own`: the namespace it runs in;
@@ -24,14 +26,13 @@ export interface Right {
   readonly names?: readonly string[]
   /** Only for an operator that issues the certificates of its webhook. */
   readonly forWebhook?: true
+  /** Only for an operator that authenticates the readers of its metrics. */
+  readonly forMetricsAuth?: true
   readonly why: string
 }
 
 const ML = 'ml.example.com'
 const MLOPS = 'mlops.sathvik.dev'
-
-/** Children are applied: `patch`, and `create` when they do not exist. `get` is for name conflicts. */
-const CHILDREN: readonly Verb[] = ['get', 'list', 'watch', 'create', 'patch', 'delete']
 
 export const WEBHOOK_SECRET = 'ml-operator-webhook'
 export const LEASE = 'ml-operator'
@@ -41,8 +42,8 @@ export const rights: readonly Right[] = [
     place: 'watched',
     group: ML,
     resources: ['trainingjobs'],
-    verbs: ['get', 'list', 'watch', 'patch', 'delete'],
-    why: 'Read jobs, keep them by a finalizer until their workers are gone, and delete them after ttlSecondsAfterFinished.',
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: 'Read jobs, keep them by a finalizer until their workers are gone, delete them after ttlSecondsAfterFinished, and start the runs of TrainingSchedules.',
   },
   {
     place: 'watched',
@@ -58,7 +59,29 @@ export const rights: readonly Right[] = [
     verbs: ['update'],
     why: 'Set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is enabled.',
   },
-  ...[ML, MLOPS].flatMap(modelRights),
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingschedules'],
+    verbs: ['get', 'list', 'watch'],
+    why: 'Read schedules, also directly before runs are deleted.',
+  },
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingschedules/status'],
+    verbs: ['patch'],
+    why: 'Write the status of schedules.',
+  },
+  {
+    place: 'watched',
+    group: ML,
+    resources: ['trainingschedules/finalizers'],
+    verbs: ['update'],
+    why: 'Set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is enabled.',
+  },
+  ...modelRights(ML, ['create', 'patch'], ', and deploy those of TrainingJobs with output.deploy'),
+  ...modelRights(MLOPS),
   {
     place: 'watched',
     group: ML,
@@ -101,7 +124,7 @@ export const rights: readonly Right[] = [
     verbs: CHILDREN,
     why: 'Limit the pods of a model that are evicted at a time.',
   },
-  ...providers.all.flatMap(providerRights),
+  ...[...providers.all, ...gangs].flatMap(variantRights),
   {
     place: 'watched',
     group: '',
@@ -109,6 +132,7 @@ export const rights: readonly Right[] = [
     verbs: ['get'],
     why: 'Copy the last log lines of a failed worker into the status.',
   },
+  evictionRight,
   {
     place: 'watched',
     group: 'batch',
@@ -153,12 +177,35 @@ export const rights: readonly Right[] = [
   },
   {
     place: 'cluster',
+    group: 'authentication.k8s.io',
+    resources: ['tokenreviews'],
+    verbs: ['create'],
+    why: 'Verify which pod sends a progress report. Nothing is stored.',
+  },
+  {
+    place: 'cluster',
     group: 'apiextensions.k8s.io',
     resources: ['customresourcedefinitions'],
     verbs: ['get', 'patch'],
     names: [crdName(trainingJobKind)],
     forWebhook: true,
     why: 'Publish the CA of the conversion webhook.',
+  },
+  {
+    place: 'cluster',
+    group: 'authentication.k8s.io',
+    resources: ['tokenreviews'],
+    verbs: ['create'],
+    forMetricsAuth: true,
+    why: 'Find out who reads /metrics.',
+  },
+  {
+    place: 'cluster',
+    group: 'authorization.k8s.io',
+    resources: ['subjectaccessreviews'],
+    verbs: ['create'],
+    forMetricsAuth: true,
+    why: 'Find out whether this user may read /metrics.',
   },
   {
     place: 'own',
@@ -193,31 +240,3 @@ export const rights: readonly Right[] = [
     why: 'Create the certificates of the webhook.',
   },
 ]
-
-/** Models of both API groups need the same permissions. */
-function modelRights(group: string): Right[] {
-  const of = (part: string, verbs: readonly Verb[], why: string): Right => ({
-    place: 'watched',
-    group,
-    resources: [`modeldeployments${part}`],
-    verbs,
-    why,
-  })
-  return [
-    of('', ['get', 'list', 'watch'], 'Read models, also directly before children are deleted.'),
-    of('/status', ['patch'], 'Write the status of models.'),
-    of('/finalizers', ['update'], 'Set blockOwnerDeletion where OwnerReferencesPermissionEnforcement is enabled.'),
-  ]
-}
-
-/** The kinds that a traffic provider declares: one rule for each API group. */
-function providerRights({ kinds, permission = '' }: TrafficProvider): Right[] {
-  const groups = Map.groupBy(kinds, ({ resource }) => resource.group)
-  return [...groups].map(([group, own]) => ({
-    place: 'watched',
-    group,
-    resources: own.map(({ resource }) => resource.plural),
-    verbs: CHILDREN,
-    why: permission,
-  }))
-}

@@ -21,10 +21,14 @@ export function rulesAt(place: Place): PolicyRule[] {
 }
 
 /** The rules for the chart, which leaves out what its values make unnecessary. */
-export function markedRulesAt(place: Place): (PolicyRule & Pick<Right, 'forWebhook'>)[] {
+export function markedRulesAt(place: Place): (PolicyRule & Pick<Right, 'forWebhook' | 'forMetricsAuth'>)[] {
   return rights
     .filter((right) => right.place === place)
-    .map((right) => ({ ...rule(right), ...(right.forWebhook && { forWebhook: true as const }) }))
+    .map((right) => ({
+      ...rule(right),
+      ...(right.forWebhook && { forWebhook: true as const }),
+      ...(right.forMetricsAuth && { forMetricsAuth: true as const }),
+    }))
 }
 
 function rule({ group, resources, names, verbs }: Right): PolicyRule {
@@ -53,6 +57,20 @@ export function namespacedRoles(): Grant[] {
   ]
 }
 
+/** For an operator that authenticates the readers of its metrics, in addition. The first role is for these readers. */
+export function metricsAuthRoles(): Grant[] {
+  const name = `${NAME}-metrics-auth`
+  const reader = {
+    apiVersion: API,
+    kind: 'ClusterRole',
+    metadata: { name: `${NAME}-metrics-reader`, labels },
+    rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+  }
+  const granted = rights.filter(({ forMetricsAuth }) => forMetricsAuth === true)
+  const object = { apiVersion: API, kind: 'ClusterRole', metadata: { name, labels }, rules: granted.map(rule) }
+  return [{ object: reader, rights: [] }, { object, rights: granted }, binding('ClusterRole', name)]
+}
+
 /** Aggregated to the roles of Kubernetes for users. */
 function userRoles(prefix: string): Grant[] {
   return Object.entries(userGrants).map(([name, grant]) => ({
@@ -69,7 +87,7 @@ function userRoles(prefix: string): Grant[] {
 type RoleKind = 'ClusterRole' | 'Role'
 
 function role(kind: RoleKind, name: string, places: readonly Place[]): Grant {
-  const granted = places.flatMap((place) => rights.filter((right) => right.place === place))
+  const granted = places.flatMap((place) => rights.filter((right) => right.place === place && !right.forMetricsAuth))
   const object = { apiVersion: API, kind, metadata: metadata(kind, name), rules: granted.map(rule) }
   return { object, rights: granted }
 }

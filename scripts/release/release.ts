@@ -49,6 +49,8 @@ export async function writeRelease(options: ReleaseOptions): Promise<string> {
   await packChart(join(directory, `ml-operator-${manifest.version}.tgz`))
   report('the package of the runtime')
   await packRuntime(directory)
+  report('the wheel of the Python helper')
+  await runCommand(['python3', join(ROOT, 'python', 'wheel_builder.py'), directory])
   const released: ReleasedImage[] = []
   for (const image of images) {
     report(`the image of the ${image}`)

@@ -27,8 +27,24 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./fetch/command.ts')).fetchCommand,
   },
   router: {
-    help: 'configure HAProxy by the route of a model, and report its traffic',
+    help: 'configure Envoy by the route of a model, and report its traffic',
     load: async () => (await import('./router/command.ts')).routerCommand,
+  },
+  'checkpoints-prepare': {
+    help: 'find the newest complete checkpoint, delete old ones, and import one into an empty storage',
+    load: async () => (await import('./checkpoints/prepare-command.ts')).prepareCommand,
+  },
+  'checkpoints-download': {
+    help: 'copy one checkpoint into a directory',
+    load: async () => (await import('./checkpoints/download-command.ts')).downloadCommand,
+  },
+  'checkpoints-upload': {
+    help: 'copy new checkpoints of a directory to a bucket until it is terminated',
+    load: async () => (await import('./checkpoints/upload-command.ts')).uploadCommand,
+  },
+  'checkpoints-delete': {
+    help: 'delete all checkpoints, and nothing else',
+    load: async () => (await import('./checkpoints/delete-command.ts')).deleteCommand,
   },
   'tiny-train': {
     help: 'train the model of `ml-operator check`',
@@ -42,7 +58,7 @@ const commands: Readonly<Record<string, Entry>> = {
 
 /** One line per command. */
 export const agentHelp = Object.entries(commands)
-  .map(([name, { help }]) => `  agent ${name.padEnd(10)} ${help}`)
+  .map(([name, { help }]) => `  agent ${name.padEnd(20)} ${help}`)
   .join('\n')
 
 export async function runAgent([name, ...args]: readonly string[], call: Omit<AgentCall, 'flags'>): Promise<number> {

@@ -13,6 +13,7 @@ import {
   staysInside,
   text,
   DNS_SUBDOMAIN,
+  objectName,
 } from './schema.ts'
 
 const storage = object(
@@ -31,6 +32,12 @@ const storage = object(
         rules: [staysInside('checkpoint.storage.path')],
         examples: ['s3://checkpoints/resnet50'],
       }),
+    ),
+    claimName: optional(
+      objectName(
+        'An existing PersistentVolumeClaim to use for `pvc`. If omitted, the operator creates `{name}-checkpoints`.',
+        'team-checkpoints',
+      ),
     ),
     size: quantity({
       description: 'Size of the PersistentVolumeClaim to create for `pvc`.',
@@ -52,6 +59,12 @@ const storage = object(
         minItems: 1,
         maxItems: 2,
         examples: [['ReadWriteMany']],
+        rules: [
+          cel(
+            'size(self) < 2 || self[0] != self[1]',
+            'checkpoint.storage.accessModes must not have a mode twice: remove one of the two',
+          ),
+        ],
       }),
     ),
   },
@@ -79,9 +92,33 @@ const storage = object(
         'checkpoint.storage.accessModes applies only when storage.type is pvc: remove it, or change storage.type',
         { fieldPath: '.accessModes' },
       ),
+      cel(
+        `!has(self.claimName) || (self.type == 'pvc' && !has(self.storageClass) && !has(self.accessModes))`,
+        'checkpoint.storage.claimName is an existing claim, for storage.type pvc: remove storage.storageClass and storage.accessModes, or remove claimName',
+        { fieldPath: '.claimName' },
+      ),
     ],
   },
 )
+
+/** A URI of a bucket; everything else is the name of a job. */
+export const BUCKET_URI = '^(s3|gs)://'
+
+const resumeFrom = text({
+  description:
+    'Checkpoints to start from, if the job has none of its own: the name of another TrainingJob in the same namespace, ' +
+    'or a URI, `s3://…` or `gs://…`, of a directory of checkpoints or of one checkpoint. The newest complete one is copied.',
+  minLength: 1,
+  maxLength: 1024,
+  examples: ['bert-pretraining'],
+  rules: [
+    staysInside('checkpoint.resumeFrom'),
+    cel(
+      `self.matches('${BUCKET_URI}[^/]+') || self.matches('^[a-z]([-a-z0-9]{0,48}[a-z0-9])?$')`,
+      'checkpoint.resumeFrom must be the name of a TrainingJob in the same namespace, or a URI s3://bucket/prefix or gs://bucket/prefix: correct it',
+    ),
+  ],
+})
 
 export const checkpoint = object(
   {
@@ -95,9 +132,33 @@ export const checkpoint = object(
         'Whether to delete the checkpoints together with the job. Otherwise the operator never deletes them.',
       default: false,
     }),
+    keepLast: int32({
+      description:
+        'Number of complete checkpoints to keep, the newest ones. 0 keeps all. Others are deleted before an attempt ' +
+        'resumes, and by the training code if it uses the Python helper.',
+      minimum: 0,
+      maximum: 1000,
+      default: 3,
+    }),
+    resumeFrom: optional(resumeFrom),
     storage,
   },
-  { description: 'Checkpointing of the training.', default: {} },
+  {
+    description: 'Checkpointing of the training.',
+    default: {},
+    rules: [
+      cel(
+        '!has(self.resumeFrom) || self.enabled',
+        'checkpoint.resumeFrom needs checkpoints: set checkpoint.enabled to true, or remove resumeFrom',
+        { fieldPath: '.resumeFrom' },
+      ),
+      cel(
+        '!self.deleteOnCompletion || !has(self.storage.claimName)',
+        'checkpoint.deleteOnCompletion does not apply to storage.claimName, a claim that others may use: remove one of the two',
+        { fieldPath: '.deleteOnCompletion' },
+      ),
+    ],
+  },
 )
 
 export type Checkpoint = Infer<typeof checkpoint>

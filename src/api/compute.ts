@@ -4,11 +4,18 @@ import { cel, type Infer, mapOf, object, optional, quantity } from './schema.ts'
 
 const MAX_RESOURCES = 16
 
+/** The API server rejects pods with other names, such as `gpu`. */
+const knownNames = cel(
+  `self.all(name, name in ['cpu', 'memory', 'ephemeral-storage'] || name.contains('/') || name.startsWith('hugepages-'))`,
+  'names in resources.requests and resources.limits must be cpu, memory, ephemeral-storage, hugepages-SIZE or have a domain: write for example nvidia.com/gpu',
+)
+
 const amounts = (description: string, examples: readonly unknown[]) =>
   mapOf(quantity({ description: 'A quantity, such as `500m` of CPU, `2Gi` of memory or `1` GPU.' }), {
     description,
     examples,
     maxProperties: MAX_RESOURCES,
+    rules: [knownNames],
   })
 
 /**

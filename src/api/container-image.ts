@@ -1,9 +1,21 @@
 /** Container images and the Secrets to pull them with. */
 
-import { listMap, object, objectName, text } from './schema.ts'
+import { cel, listMap, object, objectName, text } from './schema.ts'
 
 export const containerImage = (description: string, example: string) =>
-  text({ description, minLength: 1, maxLength: 512, pattern: '^[^\\s]+$', examples: [example] })
+  text({
+    description,
+    minLength: 1,
+    maxLength: 512,
+    pattern: '^[^\\s]+$',
+    examples: [example],
+    rules: [
+      cel(
+        `self.matches('^[^\\\\s]+$')`,
+        'image must not be empty or contain white space: write for example registry/name:tag',
+      ),
+    ],
+  })
 
 export const imagePullSecrets = listMap(
   object(

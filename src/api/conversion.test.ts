@@ -43,7 +43,10 @@ const jobs = objectsOf<TrainingJob>(trainingJobV1).map((job): TrainingJob => {
   const bounds = [elastic.minWorkers ?? 1, elastic.maxWorkers].toSorted((a, b) => a - b)
   const [minWorkers = 1, maxWorkers = 1] = bounds
   const fitting = numWorkers === undefined ? undefined : Math.min(Math.max(numWorkers, minWorkers), maxWorkers)
-  return { ...job, spec: compact({ ...job.spec, elastic: { minWorkers, maxWorkers }, numWorkers: fitting }) }
+  return {
+    ...job,
+    spec: compact({ ...job.spec, elastic: { ...elastic, minWorkers, maxWorkers }, numWorkers: fitting }),
+  }
 })
 
 const asServed = <T extends AlphaTrainingJob | TrainingJob>(version: KindVersion, object: T): T => ({
@@ -168,7 +171,8 @@ test('a v1alpha1 job becomes an elastic v1 job with its checkpoint directory', (
   const { spec, status, metadata: meta } = toV1(mnist)
   assert.equal(spec.numWorkers, 4)
   assert.equal(spec.gpusPerWorker, 1)
-  assert.deepEqual(spec.elastic, { minWorkers: 1, maxWorkers: 100 })
+  const resizing = { resizePolicy: 'AtCheckpoint', maxWaitSeconds: 600 }
+  assert.deepEqual(spec.elastic, { minWorkers: 1, maxWorkers: 100, ...resizing })
   assert.equal(spec.checkpoint.enabled, true)
   assert.equal(spec.checkpoint.frequency, 2)
   assert.deepEqual(spec.checkpoint.storage, { type: 'pvc', path: '/checkpoints/mnist', size: '100Gi' })
@@ -186,7 +190,7 @@ test('scaling in v1alpha1 beyond hidden bounds drops the bounds, not the request
   const job = {
     ...toV1(mnist),
     spec: { ...toV1(mnist).spec, backoffLimit: 7, elastic: { minWorkers: 2, maxWorkers: 4 } },
-  }
+  } as TrainingJob
   const alpha = toV1alpha1(job)
   const scaled = toV1({ ...alpha, spec: { ...alpha.spec, workers: 8 } })
   assert.equal(scaled.spec.numWorkers, 8)

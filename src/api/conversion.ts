@@ -35,11 +35,14 @@ export function toV1(alpha: AlphaTrainingJob): TrainingJob {
 export function toV1alpha1(job: TrainingJob): AlphaTrainingJob {
   const body = getBody(job)
   const seen = toAlphaBody(body)
-  const hidden = [...diff({ ...buildDefaultedBody(seen) }, { ...body }), ...recordFixedSize(body)]
+  const hidden = [...diff({ ...buildDefaultedBody(seen) }, { ...body }, WHOLE), ...recordFixedSize(body)]
   const annotations = { ...getAnnotations(job) }
   if (hidden.length > 0) annotations[HIDDEN_FIELDS] = formatEdits(hidden)
   return assemble(job, 'v1alpha1', seen, annotations) as AlphaTrainingJob // eslint-disable-line typescript/no-unsafe-type-assertion -- a view has the fields of v1alpha1 only
 }
+
+/** A pod template is stored as it is: fields that the schema does not declare may be null. */
+const WHOLE: ReadonlySet<string> = new Set(['/spec/podTemplate'])
 
 /** Ignores an annotation that is invalid or not ours, so that the job stays readable. */
 function parseHiddenFields(annotation: unknown): Edits {

@@ -44,7 +44,7 @@ const isMetadata = ({ path }: Node): boolean => /\.metadata(\.name)?$/.test(path
 const mayBeAnything = ({ schema }: Node): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true
 
 test('there is something to check', () => {
-  assert.equal(roots.length, 5)
+  assert.equal(roots.length, 6)
   assert.ok(all.length > 250, `${all.length} nodes`)
 })
 
@@ -76,11 +76,12 @@ check('objects have either properties or arbitrary keys, not both', ({ schema })
   return schema.properties !== undefined && schema.additionalProperties !== undefined
 })
 
-check('only hyperparameters preserve unknown fields', (node) => {
-  return mayBeAnything(node) && !/\.spec\.hyperparameters(\.learningRate)?$/.test(node.path)
+check('only hyperparameters and pod templates preserve unknown fields', (node) => {
+  return mayBeAnything(node) && !/\.spec\.hyperparameters(\.learningRate)?$|\.podTemplate\.spec\b/.test(node.path)
 })
 
-const floats = /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization)$/
+const floats =
+  /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization|lastReport\.percent(PerSecond)?|rollout\.analysis\.(value|threshold|stableErrorRate|stableLatencyMs))$/
 check(
   'only measurements are floating-point numbers',
   ({ path, schema }) => schema.type === 'number' && !floats.test(path),
@@ -141,7 +142,7 @@ test('every CRD is in the category and has a status and one storage version', ()
 test('short names are unique over all kinds', () => {
   const names = kinds.flatMap(({ shortNames }) => shortNames)
   assert.deepEqual([...new Set(names)], names)
-  assert.deepEqual(names, ['tj', 'md', 'ms'])
+  assert.deepEqual(names, ['tj', 'ts', 'md', 'ms'])
 })
 
 test('a running TrainingJob shows a time that counts up without writes', () => {

@@ -24,6 +24,7 @@ test('a training job gets the documented defaults, nested ones included', () => 
       enabled: true,
       frequency: 1,
       deleteOnCompletion: false,
+      keepLast: 3,
       storage: { type: 'pvc', size: '100Gi' },
     },
     networking: { masterPort: 29500 },

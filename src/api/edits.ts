@@ -17,8 +17,8 @@ const MAX_LENGTH = 1.5 * 2 ** 20
 /** Maximum number of edits: more than the fields of our largest schema, whose maps are bounded. */
 const MAX_EDITS = 2_048
 
-/** Returns the edits that turn `from` into `to`. */
-export function diff(from: JsonObject, to: JsonObject): Edits {
+/** Returns the edits that turn `from` into `to`. Values at the pointers in `whole` are replaced as a whole, with their nulls. */
+export function diff(from: JsonObject, to: JsonObject, whole: ReadonlySet<string> = new Set()): Edits {
   const found: Edit[] = []
   /** Keys from the root to the current value. */
   const path: string[] = []
@@ -26,7 +26,8 @@ export function diff(from: JsonObject, to: JsonObject): Edits {
   const compare = (before: Json | undefined, after: Json | undefined): void => {
     if (sameJson(before, after)) return
     if (after === undefined) return note(null)
-    if (!isJsonObject(after) || path.length === MAX_DEPTH || (isEmpty(after) && !isJsonObject(before))) {
+    const isWhole = path.length === MAX_DEPTH || whole.has(joinPointer(path)) || !isJsonObject(after)
+    if (isWhole || (isEmpty(after) && !isJsonObject(before))) {
       return note(after)
     }
     const base = isJsonObject(before) ? before : {}

@@ -1,6 +1,10 @@
 /** Environment variables that users set for pods. */
 
+import { serverVariables } from './pod-guards.ts'
 import { cel, flag, listMap, object, objectName, optional, type Rule, text } from './schema.ts'
+
+/** The GPUs that the NVIDIA runtime gives to a container, whoever sets it. */
+export const VISIBLE_DEVICES = 'NVIDIA_VISIBLE_DEVICES'
 
 /** `gpus` is the field that requests GPUs in the same kind; the error message refers to it. */
 const variableName = (gpus: string, rules: readonly Rule[] = []) =>
@@ -12,8 +16,8 @@ const variableName = (gpus: string, rules: readonly Rule[] = []) =>
     pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
     rules: [
       cel(
-        `self != 'NVIDIA_VISIBLE_DEVICES'`,
-        `env[].name must not be NVIDIA_VISIBLE_DEVICES, which exposes GPUs of other pods: request GPUs with ${gpus}`,
+        `self != '${VISIBLE_DEVICES}'`,
+        `env[].name must not be ${VISIBLE_DEVICES}, which exposes GPUs of other pods: request GPUs with ${gpus}`,
       ),
       ...rules,
     ],
@@ -27,13 +31,6 @@ const variableValue = text({
 })
 
 const examples = [[{ name: 'OMP_NUM_THREADS', value: '4' }]]
-
-export const environment = (description: string, gpus: string) =>
-  listMap(
-    object({ name: variableName(gpus), value: variableValue }, { description: 'An environment variable.' }),
-    ['name'],
-    { description, maxItems: 128, examples },
-  )
 
 const keyRef = (kind: string) =>
   object(
@@ -83,27 +80,16 @@ const valueFrom = object(
   },
 )
 
-/** Variables that every model server gets. */
-export const serverVariables = [
-  'MODEL_NAME',
-  'MODEL_PATH',
-  'MODEL_VERSION',
-  'MODEL_URI',
-  'FRAMEWORK',
-  'PORT',
-  'DEVICE_COUNT',
-] as const
-
 const notOurs = cel(
   `!(self in ['${serverVariables.join("', '")}'])`,
   `env[].name must not be one of ${serverVariables.join(', ')}, which the operator sets: choose another name`,
 )
 
-/** Variables of model servers: also from Secrets, ConfigMaps and fields of the pod. */
-export const serverEnvironment = (description: string, gpus: string) =>
+/** Variables of pods, also from Secrets, ConfigMaps and fields of the pod. */
+const variables = (description: string, name: ReturnType<typeof variableName>) =>
   listMap(
     object(
-      { name: variableName(gpus, [notOurs]), value: variableValue, valueFrom: optional(valueFrom) },
+      { name, value: variableValue, valueFrom: optional(valueFrom) },
       {
         description: 'An environment variable.',
         rules: [
@@ -117,3 +103,10 @@ export const serverEnvironment = (description: string, gpus: string) =>
     ['name'],
     { description, maxItems: 128, examples },
   )
+
+/** Of training processes. The operator's own variables take precedence. */
+export const environment = (description: string, gpus: string) => variables(description, variableName(gpus))
+
+/** Of model servers. */
+export const serverEnvironment = (description: string, gpus: string) =>
+  variables(description, variableName(gpus, [notOurs]))

@@ -22,6 +22,13 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => sameJson(own(a, key), own(b, key)))
 }
 
+/** The same text for values that are equal as JSON. */
+export function canonicalJson(value: Json): string {
+  return JSON.stringify(value, (_key, part: Json) =>
+    isJsonObject(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
+  )
+}
+
 /** Returns the object without its undefined keys. */
 export function compact<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const present = Object.entries(object).filter(([, value]) => value !== undefined)

@@ -7,6 +7,7 @@ import { type ModelDeployment, modelDeploymentV1 } from './modeldeployment.v1.ts
 import { type ModelServer, modelServerV1 } from './modelserver.v1.ts'
 import { type TrainingJob, trainingJobV1 } from './trainingjob.v1.ts'
 import { type AlphaTrainingJob, trainingJobV1alpha1 } from './trainingjob.v1alpha1.ts'
+import { type TrainingSchedule, trainingScheduleV1 } from './trainingschedule.v1.ts'
 
 export const GROUP = 'ml.example.com'
 export const MLOPS_GROUP = 'mlops.sathvik.dev'
@@ -21,6 +22,15 @@ export const trainingJobKind = {
   shortNames: ['tj'],
   maxNameLength: 50, // {name}-workers-1023 is a hostname
   versions: [trainingJobV1, trainingJobV1alpha1],
+} as const satisfies Kind
+
+export const trainingScheduleKind = {
+  group: GROUP,
+  kind: 'TrainingSchedule',
+  plural: 'trainingschedules',
+  shortNames: ['ts'],
+  maxNameLength: 41, // {name}-29706180 is the name of a TrainingJob
+  versions: [trainingScheduleV1],
 } as const satisfies Kind
 
 export const modelDeploymentKind = {
@@ -50,10 +60,17 @@ export const mlopsModelDeploymentKind = {
   versions: [mlopsModelDeploymentV1],
 } as const satisfies Kind
 
-export const kinds: readonly Kind[] = [trainingJobKind, modelDeploymentKind, modelServerKind, mlopsModelDeploymentKind]
+export const kinds: readonly Kind[] = [
+  trainingJobKind,
+  trainingScheduleKind,
+  modelDeploymentKind,
+  modelServerKind,
+  mlopsModelDeploymentKind,
+]
 
 export const trainingJobs: Resource<TrainingJob> = resourceOf(trainingJobKind, 'v1')
 export const alphaTrainingJobs: Resource<AlphaTrainingJob> = resourceOf(trainingJobKind, 'v1alpha1')
+export const trainingSchedules: Resource<TrainingSchedule> = resourceOf(trainingScheduleKind, 'v1')
 export const modelDeployments: Resource<ModelDeployment> = resourceOf(modelDeploymentKind, 'v1')
 export const modelServers: Resource<ModelServer> = resourceOf(modelServerKind, 'v1')
 export const mlopsModelDeployments: Resource<MlopsModelDeployment> = resourceOf(mlopsModelDeploymentKind, 'v1')

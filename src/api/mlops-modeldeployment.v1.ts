@@ -3,6 +3,7 @@
 import { computeResources } from './compute.ts'
 import { containerImage } from './container-image.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
+import { modelUriRules } from './model-uri.ts'
 import { cel, flag, type Infer, object, optional, staysInside, strEnum, text } from './schema.ts'
 import { validationScript } from './serving-pod.ts'
 import { servingColumns, servingStatus, type ServingStatus } from './serving-status.ts'
@@ -11,13 +12,14 @@ import { versionName } from './serving-version.ts'
 const spec = object(
   {
     modelURI: text({
-      description: 'Location of the model: an https, http, s3 or gs URI.',
+      description: 'Location of the model: an https, http, s3 or gs URI, or oci://registry/repository:tag.',
       maxLength: 2048,
       rules: [
         cel(
-          `self.matches('^(https?|s3|gs)://[^/@\\\\s]+(/[^\\\\s]*)?$')`,
-          'modelURI must be an https, http, s3 or gs URI without credentials: write for example https://host/path or s3://bucket/path',
+          `self.matches('^(https?|s3|gs|oci)://[^/@\\\\s]+(/[^\\\\s]*)?$')`,
+          'modelURI must be an https, http, s3, gs or oci URI without credentials: write for example https://host/path or s3://bucket/path',
         ),
+        ...modelUriRules('modelURI'),
         staysInside('modelURI'),
       ],
       examples: ['https://example.com/model.pt'],

@@ -5,14 +5,18 @@ import { containerImage, imagePullSecrets } from './container-image.ts'
 import { runtimeRule } from './default-runtimes.ts'
 import { serverEnvironment } from './environment.ts'
 import { AGE, type CustomObject, type KindVersion } from './kind.ts'
-import { envFrom, mountedVolumesRule } from './pod-volumes.ts'
+import { servingGuards } from './pod-guards.ts'
+import { podTemplate } from './pod-template.ts'
+import { envFrom, mountedVolumesRule, versionVolumesRule } from './pod-volumes.ts'
 import { cel, DNS_LABEL, type Infer, int32, listMap, object, staysInside, text, optional } from './schema.ts'
-import { serverArgs, serverVolumeMounts, serverVolumes } from './server-pod.ts'
+import { serverArgs, serverVolumeMounts, serverVolumes, versionVolumeMounts, versionVolumes } from './server-pod.ts'
 import { servingAccountName, servingScheduling, storage, validationScript, validationTimeout } from './serving-pod.ts'
+import { historyLimit, paused, rollbackTo, rollout, rolloutRules } from './serving-rollout.ts'
 import { scaling, versionScaling } from './serving-scaling.ts'
+import { routingRules } from './serving-rules.ts'
 import { traffic } from './serving-traffic.ts'
 import { type ServingStatus, servingColumns, servingStatus } from './serving-status.ts'
-import { MAX_VERSIONS, modelChecksum, modelPath, versionName } from './serving-version.ts'
+import { imageChecksumRule, MAX_VERSIONS, modelChecksum, modelPath, versionName } from './serving-version.ts'
 
 /**
  * A CEL expression for the sum of a field, written out term by term. The API server estimates the cost of `map` and `sum`
@@ -38,7 +42,10 @@ const version = object(
     modelPath,
     checksum: optional(modelChecksum),
     image: optional(
-      containerImage('Container image of this version. Defaults to spec.image.', 'my-registry/sentiment-model:v2.0.0'),
+      containerImage(
+        'Container image of this version. Defaults to spec.image.',
+        'registry.example.com/sentiment-model:v2.0.0',
+      ),
     ),
     resources: optional(computeResources('Compute resources for each pod of this version. Replaces spec.resources.')),
     scaling: optional(versionScaling),
@@ -47,8 +54,13 @@ const version = object(
       serverEnvironment('Environment variables of this version. They take precedence over spec.env.', 'resources'),
     ),
     envFrom: optional(envFrom),
+    volumes: optional(versionVolumes),
+    volumeMounts: optional(versionVolumeMounts),
+    podTemplate: optional(
+      podTemplate('Additions to the pods of this version, merged after spec.podTemplate.', servingGuards),
+    ),
   },
-  { description: 'A version of the model.' },
+  { description: 'A version of the model.', rules: [imageChecksumRule] },
 )
 
 const positive = (description: string, fallback: number) => int32({ description, minimum: 1, default: fallback })
@@ -78,7 +90,7 @@ const validation = object(
     image: optional(
       containerImage(
         'Container image to run the script in. Defaults to the image of the version.',
-        'my-registry/validator:v1',
+        'registry.example.com/validator:v1',
       ),
     ),
     timeoutSeconds: validationTimeout,
@@ -93,6 +105,7 @@ const spec = object(
       minLength: 1,
       maxLength: 253,
       examples: ['sentiment-classifier'],
+      rules: [staysInside('modelName')],
     }),
     framework: text({
       description:
@@ -111,12 +124,18 @@ const spec = object(
         maxLength: 63,
         pattern: DNS_LABEL,
         examples: ['triton'],
+        rules: [
+          cel(
+            `self.matches('${DNS_LABEL}')`,
+            'runtime must be the name of a ModelServer or of a built-in runtime, in lower case: write for example triton',
+          ),
+        ],
       }),
     ),
     image: optional(
       containerImage(
         'Container image of the model server. Replaces the image of the runtime. Without a runtime it must listen on port 8080.',
-        'my-registry/sentiment-model:v1.0.0',
+        'registry.example.com/sentiment-model:v1.0.0',
       ),
     ),
     versions: listMap(version, ['name'], {
@@ -143,13 +162,26 @@ const spec = object(
     scaling,
     healthCheck,
     traffic,
+    rollout: optional(rollout),
+    paused: optional(paused),
+    historyLimit: optional(historyLimit),
+    rollbackTo: optional(rollbackTo),
     validation: optional(validation),
     storage: optional(storage),
     scheduling: optional(servingScheduling),
     serviceAccountName: optional(servingAccountName),
     imagePullSecrets: optional(imagePullSecrets),
+    podTemplate: optional(
+      podTemplate(
+        'Additions to the pods of every version: whatever a PodSpec has and other fields do not.',
+        servingGuards,
+      ),
+    ),
   },
-  { description: 'Desired state of the model.', rules: [runtimeRule, mountedVolumesRule] },
+  {
+    description: 'Desired state of the model.',
+    rules: [runtimeRule, mountedVolumesRule, versionVolumesRule, ...rolloutRules, ...routingRules],
+  },
 )
 
 export type ModelDeploymentSpec = Infer<typeof spec>

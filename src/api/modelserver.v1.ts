@@ -76,9 +76,9 @@ const modelLayout = object(
       default: MODEL_DIRECTORY,
       rules: [staysInside('model.mountPath')],
     }),
-    layout: strEnum(['file', 'repository'], {
+    layout: strEnum(['file', 'directory', 'repository'], {
       description:
-        'Layout of the model files. `file`: as they are at modelPath; ' +
+        'Layout of the model files. `file`: as they are at modelPath; `directory`: the same, and modelPath must be a directory; ' +
         '`repository`: under {modelName}/1/, as Triton and TensorFlow Serving expect.',
       default: 'file',
     }),

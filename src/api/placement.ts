@@ -1,7 +1,7 @@
 /** Scheduling fields of every kind that has pods. */
 
 import { affinity, labelKey, labelValue } from './affinity.ts'
-import { int64, list, mapOf, object, objectName, optional, strEnum } from './schema.ts'
+import { cel, int64, list, mapOf, object, objectName, optional, strEnum } from './schema.ts'
 
 const toleration = object(
   {
@@ -23,7 +23,23 @@ const toleration = object(
       }),
     ),
   },
-  { description: 'A toleration.' },
+  {
+    description: 'A toleration.',
+    rules: [
+      cel(
+        `self.operator == 'Equal' || !has(self.value) || self.value == ''`,
+        'tolerations[].value has no meaning with operator Exists: remove value, or set operator to Equal',
+      ),
+      cel(
+        `self.operator == 'Exists' || has(self.key)`,
+        'tolerations[].key is required with operator Equal: set key, or set operator to Exists',
+      ),
+      cel(
+        `!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')`,
+        'tolerations[].tolerationSeconds applies to the effect NoExecute only: set effect to NoExecute, or remove tolerationSeconds',
+      ),
+    ],
+  },
 )
 
 export const placement = {

@@ -3,6 +3,7 @@
  * privileges.
  */
 
+import { VISIBLE_DEVICES } from './environment.ts'
 import {
   cel,
   DNS_LABEL,
@@ -74,15 +75,18 @@ const volume = (own: readonly string[]) =>
     },
   )
 
-export const podVolumes = (own: readonly string[]) =>
+export const podVolumes = (
+  own: readonly string[],
+  description = 'Volumes for every pod, in addition to those that the operator adds.',
+) =>
   listMap(volume(own), ['name'], {
-    description: 'Volumes for every pod, in addition to those that the operator adds.',
+    description,
     maxItems: 32,
     examples: [[{ name: 'scratch', emptyDir: { sizeLimit: '50Gi' } }]],
   })
 
 /** `rules`: which paths the operator keeps for itself. */
-export const podVolumeMounts = (rules: readonly Rule[] = []) =>
+export const podVolumeMounts = (rules: readonly Rule[] = [], description = 'Volume mounts for every pod.') =>
   listMap(
     object(
       {
@@ -116,7 +120,7 @@ export const podVolumeMounts = (rules: readonly Rule[] = []) =>
     ),
     ['mountPath'],
     {
-      description: 'Volume mounts for every pod.',
+      description,
       maxItems: 32,
       examples: [[{ name: 'scratch', mountPath: '/scratch' }]],
     },
@@ -127,6 +131,15 @@ export const mountedVolumesRule = cel(
   '!has(self.volumeMounts) || (has(self.volumes) && self.volumeMounts.all(mount, self.volumes.exists(volume, volume.name == mount.name)))',
   'volumeMounts[].name must match the name of a volume: add the volume or correct the name',
   { fieldPath: '.volumeMounts' },
+)
+
+/** Of the spec: a version may mount its own volumes and those of the spec. */
+export const versionVolumesRule = cel(
+  'self.versions.all(version, !has(version.volumeMounts) || version.volumeMounts.all(mount, ' +
+    '(has(version.volumes) && version.volumes.exists(volume, volume.name == mount.name)) || ' +
+    '(has(self.volumes) && self.volumes.exists(volume, volume.name == mount.name))))',
+  'versions[].volumeMounts[].name must match the name of a volume of the version or of the spec: add the volume or correct the name',
+  { fieldPath: '.versions' },
 )
 
 const source = (kind: string) =>
@@ -148,6 +161,12 @@ export const envFrom = list(
           maxLength: 128,
           pattern: '^[-._a-zA-Z][-._a-zA-Z0-9]*$',
           examples: ['S3_'],
+          rules: [
+            cel(
+              `!'${VISIBLE_DEVICES}'.startsWith(self)`,
+              `envFrom[].prefix must not be the beginning of ${VISIBLE_DEVICES}, which exposes GPUs of other pods: choose another prefix, and request GPUs with gpusPerWorker or resources`,
+            ),
+          ],
         }),
       ),
       configMapRef: optional(source('ConfigMap')),

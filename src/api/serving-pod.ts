@@ -15,8 +15,23 @@ export const servingScheduling = object(placement, {
   examples: [{ nodeSelector: { pool: 'inference' } }],
 })
 
-const key = (description: string, fallback: string) =>
-  text({ description, minLength: 1, maxLength: 253, pattern: '^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$', default: fallback })
+const KEY = '^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$'
+
+/** `field` is the path that the error message names. */
+const key = (field: string, description: string, fallback: string) =>
+  text({
+    description,
+    minLength: 1,
+    maxLength: 253,
+    pattern: KEY,
+    default: fallback,
+    rules: [
+      cel(
+        `self.matches('${KEY}')`,
+        `${field} must be the name of one entry, without a directory: write for example ${fallback}`,
+      ),
+    ],
+  })
 
 /** Variables of the libraries that read a file with credentials. */
 export const credentialsVariables = ['GOOGLE_APPLICATION_CREDENTIALS', 'AWS_SHARED_CREDENTIALS_FILE'] as const
@@ -24,7 +39,7 @@ export const credentialsVariables = ['GOOGLE_APPLICATION_CREDENTIALS', 'AWS_SHAR
 const credentialsFile = object(
   {
     secretName: named('Secret with the file.', 'gcs-key'),
-    key: key('Entry of the Secret that is the file.', 'credentials.json'),
+    key: key('storage.credentialsFile.key', 'Entry of the Secret that is the file.', 'credentials.json'),
     variable: strEnum(credentialsVariables, {
       description: 'Environment variable of the fetching container that has the path of the file.',
       default: 'GOOGLE_APPLICATION_CREDENTIALS',
@@ -39,7 +54,7 @@ const credentialsFile = object(
 const caBundle = object(
   {
     configMapName: named('ConfigMap with the certificates.', 'company-ca'),
-    key: key('Entry of the ConfigMap with the certificates, in PEM format.', 'ca.crt'),
+    key: key('storage.caBundle.key', 'Entry of the ConfigMap with the certificates, in PEM format.', 'ca.crt'),
   },
   {
     description: 'Certificates of private CAs that fetching trusts, in addition to the public ones.',

@@ -63,6 +63,13 @@ export const versionScaling = object(
   {
     description: 'Autoscaling of this version. Overrides single fields of spec.scaling.',
     examples: [{ maxReplicas: 2 }],
+    rules: [
+      cel(
+        '!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas',
+        'versions[].scaling.minReplicas must not be greater than its maxReplicas: lower minReplicas or raise maxReplicas',
+        { fieldPath: '.minReplicas' },
+      ),
+    ],
   },
 )
 

@@ -1,8 +1,10 @@
 /** Status and printer columns that the ModelDeployments of both groups share. */
 
 import { conditionsSchema } from './conditions.ts'
+import { versionHealth } from './health-status.ts'
 import type { Column } from './kind.ts'
 import { dateTime, flag, type Infer, int32, int64, listMap, number, object, optional, strEnum, text } from './schema.ts'
+import { revisionHistory, rolloutStatus } from './rollout-status.ts'
 import { trafficProviders } from './serving-traffic.ts'
 import { MAX_VERSIONS, versionName } from './serving-version.ts'
 
@@ -57,6 +59,7 @@ const activeVersion = object(
         examples: ['Waiting for a node'],
       }),
     ),
+    health: optional(versionHealth),
     metrics: rates('Traffic of this version.'),
   },
   { description: 'Status of a version.' },
@@ -120,6 +123,8 @@ export const servingStatus = object(
       }),
     ),
     traffic: optional(trafficStatus),
+    rollout: optional(rolloutStatus),
+    history: optional(revisionHistory),
     message: optional(
       text({
         description: 'Human-readable summary of the status.',

@@ -24,7 +24,7 @@ export const trainingColumns: readonly Column[] = [
     name: 'Restarts',
     type: 'integer',
     jsonPath: '.status.restarts',
-    description: 'Number of attempts after the first one.',
+    description: 'Number of restarts of workers that had started.',
   },
   {
     name: 'Framework',

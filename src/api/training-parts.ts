@@ -24,7 +24,7 @@ const COUNT = '^[0-9]+$'
 export const alphaFrameworks = ['pytorch', 'tensorflow', 'xgboost'] as const
 export const frameworks = [...alphaFrameworks, 'jax', 'mpi', 'custom'] as const
 
-export const image = containerImage('Container image of the workers.', 'pytorch/pytorch:1.12.0-cuda11.3')
+export const image = containerImage('Container image of the workers.', 'pytorch/pytorch:2.6.0-cuda12.4-cudnn9-runtime')
 
 export const command = list(text({ description: 'A word of the command.', examples: ['python'] }), {
   description: "Command that starts the training. Replaces the image's entrypoint.",
@@ -92,7 +92,12 @@ const workerStatus = object(
         examples: ['Running'],
       }),
     ),
-    restartCount: optional(int32({ description: 'Number of restarts of the worker.', minimum: 0 })),
+    restartCount: optional(
+      int32({ description: 'Number of restarts since the worker was added to the job.', minimum: 0 }),
+    ),
+    gpuUtilization: optional(
+      int32({ description: 'Average utilization of the GPUs of the worker in percent.', minimum: 0, maximum: 100 }),
+    ),
   },
   { description: 'Status of a worker.' },
 )

@@ -1,6 +1,8 @@
 /** Roles of a TrainingJob: pods beside its workers, such as a chief, parameter servers, an evaluator or a launcher. */
 
 import { computeResources } from './compute.ts'
+import { trainingGuards } from './pod-guards.ts'
+import { podTemplate } from './pod-template.ts'
 import { cel, type Infer, int32, listMap, object, optional, strEnum } from './schema.ts'
 import { args, command, image } from './training-parts.ts'
 
@@ -26,6 +28,9 @@ const role = object(
     command: optional(command),
     args: optional(args),
     resources: optional(computeResources('Compute resources for each pod of the role.')),
+    podTemplate: optional(
+      podTemplate('Additions to the pods of the role, merged after spec.podTemplate.', trainingGuards),
+    ),
   },
   {
     description: 'Pods of one role. Omitted fields default to those of the workers.',

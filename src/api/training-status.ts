@@ -6,6 +6,7 @@ import {
   flag,
   type Infer,
   int32,
+  int64,
   list,
   listMap,
   mapOf,
@@ -15,7 +16,14 @@ import {
   strEnum,
   text,
 } from './schema.ts'
+import { outputStatus } from './training-output.ts'
+import { resizeStatus } from './training-elastic.ts'
+import { attemptHistory, keptHistory } from './training-history.ts'
 import { commonStatus } from './training-parts.ts'
+import { slowestWorker } from './slowest-worker.ts'
+import { reportSources } from './training-report.ts'
+import { schedulingStatus } from './training-scheduling.ts'
+import { trackingStatus } from './training-tracking.ts'
 
 export const states = [
   'Pending',
@@ -62,6 +70,62 @@ const lastFailure = object(
   { description: 'The most recent failure or disruption.' },
 )
 
+const lastReport = object(
+  {
+    time: dateTime({ description: 'Time when the report was recorded.' }),
+    attempt: int32({ description: 'Attempt that sent it.', minimum: 1 }),
+    source: strEnum(reportSources, {
+      description: 'Source of progress and metrics. Report: sent by the pods.',
+    }),
+    percent: optional(number({ description: 'Progress in percent.', minimum: 0, maximum: 100 })),
+    progressTime: optional(
+      dateTime({ description: 'Time of the last progress: step, epoch, percentage or checkpoint has changed.' }),
+    ),
+    percentPerSecond: optional(
+      number({ description: 'Pace of the training, measured within attempts: the basis of estimatedCompletion.' }),
+    ),
+  },
+  { description: 'The most recent progress report in this status, and what was measured from it.' },
+)
+
+const LOCATION = { maxLength: 1536 }
+
+const checkpoint = object(
+  {
+    latest: optional(
+      text({
+        description: 'Location of the newest complete checkpoint that is known.',
+        ...LOCATION,
+        examples: ['/checkpoints/step-00001000'],
+      }),
+    ),
+    step: optional(int64({ description: 'Training step of that checkpoint.', minimum: 0 })),
+    time: optional(dateTime({ description: 'Time when it was saved or reported.' })),
+    count: count('Number of complete checkpoints when they were last listed, before the attempt in `attempt`.'),
+    resumedFrom: optional(
+      text({
+        description:
+          'Where the attempt in `attempt` resumes: a checkpoint, or the directory if its content is not known.',
+        ...LOCATION,
+        examples: ['/checkpoints/step-00001000'],
+      }),
+    ),
+    attempt: count('Attempt that the checkpoints were last listed for.'),
+    storage: optional(
+      text({
+        description: 'Storage in which they were listed: a claim and its mount path, or a URI.',
+        ...LOCATION,
+        examples: ['pvc://bert-checkpoints/checkpoints'],
+      }),
+    ),
+    failures: count('Number of consecutive failures to list the checkpoints. The job waits until it succeeds.'),
+    intervalSeconds: optional(
+      int32({ description: 'Usual time between two checkpoints in seconds, measured within attempts.', minimum: 0 }),
+    ),
+  },
+  { description: 'The checkpoints of the job.' },
+)
+
 export const trainingStatus = object(
   {
     state: optional(
@@ -81,6 +145,8 @@ export const trainingStatus = object(
     progress: optional(text({ description: 'Progress of the training in percent.', maxLength: 16, examples: ['45%'] })),
     currentEpoch: count('Current epoch.'),
     totalEpochs: count('Total number of epochs.'),
+    step: optional(int64({ description: 'Current training step.', minimum: 0 })),
+    totalSteps: optional(int64({ description: 'Total number of training steps.', minimum: 0 })),
     metrics: optional(
       mapOf(number({ description: 'Latest value.' }), {
         description:
@@ -114,9 +180,30 @@ export const trainingStatus = object(
         examples: ['trainingjob.ml.example.com/job-uid=6f1c,trainingjob.ml.example.com/role=worker'],
       }),
     ),
-    restarts: count('Number of attempts after the first one, whatever their cause.'),
+    restarts: count(
+      'Number of restarts: a failure, a disruption or a change of size ended workers that had started, and all workers ' +
+        'started again. Suspending and resuming is not a restart.',
+    ),
+    addedWorkers: optional(
+      list(
+        object(
+          {
+            firstRank: int32({ description: 'First rank of the added workers.', minimum: 1 }),
+            restarts: int32({ description: 'Number of restarts of the job when they were added.', minimum: 0 }),
+          },
+          { description: 'Workers that a change of size has added.' },
+        ),
+        { description: 'Workers that changes of size have added, in the order of ranks.', maxItems: 1024 },
+      ),
+    ),
     attempts: count('Number of attempts, including the current one. In each attempt all workers start together.'),
     worldSize: count('Number of workers in the current attempt. The same for every rank.'),
+    attemptHistory: optional(attemptHistory),
+    resize: optional(resizeStatus),
+    scheduling: optional(schedulingStatus),
+    lastResizeTime: optional(
+      dateTime({ description: 'Time when a change of the number of workers last restarted them.' }),
+    ),
     failures: count('Number of failures counted against backoffLimit.'),
     unexplainedLosses: count(
       'Number of consecutive worker losses without an observed exit, disruption or deletion. ' +
@@ -149,7 +236,15 @@ export const trainingStatus = object(
         examples: ['2h 15m'],
       }),
     ),
-    estimatedCompletion: optional(dateTime({ description: 'Estimated completion time at the current pace.' })),
+    estimatedCompletion: optional(
+      dateTime({ description: 'Estimated completion time at the current pace. Only while the job runs.' }),
+    ),
+    lastReport: optional(lastReport),
+    slowestWorker: optional(slowestWorker),
+    checkpoint: optional(checkpoint),
+    tracking: optional(trackingStatus),
+    output: optional(outputStatus),
+    history: optional(keptHistory),
     ...commonStatus,
     conditions: optional(conditionsSchema),
   },
@@ -159,3 +254,6 @@ export const trainingStatus = object(
 export type TrainingJobStatus = Infer<typeof trainingStatus>
 export type TrainingJobState = (typeof states)[number]
 export type LastFailure = Infer<typeof lastFailure>
+export type CheckpointStatus = Infer<typeof checkpoint>
+export type LastReport = Infer<typeof lastReport>
+export type { SlowestWorker } from './slowest-worker.ts'

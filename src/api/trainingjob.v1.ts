@@ -6,37 +6,23 @@ import { imagePullSecrets } from './container-image.ts'
 import { environment } from './environment.ts'
 import { type CustomObject, type KindVersion } from './kind.ts'
 import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
+import { trainingGuards } from './pod-guards.ts'
+import { podTemplate } from './pod-template.ts'
 import { envFrom, mountedVolumesRule } from './pod-volumes.ts'
 import { trainingColumns } from './training-columns.ts'
+import { elastic, workers } from './training-elastic.ts'
 import { failurePolicy } from './training-failure.ts'
+import { deployedVersionRules, output, outputRules } from './training-output.ts'
 import { args, command, dataVolume, frameworks, hyperparameters, image, restartPolicy } from './training-parts.ts'
+import { progress } from './training-progress.ts'
 import { roleRules, roles } from './training-roles.ts'
 import { scheduling } from './training-scheduling.ts'
+import { stall } from './training-stall.ts'
 import { type TrainingJobStatus, trainingStatus } from './training-status.ts'
-import { serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
+import { tracking } from './training-tracking.ts'
+import { ownPathRules, serviceAccountName, volumeMounts, volumes } from './training-volumes.ts'
 
-export const MAX_WORKERS = 1024
-
-const workers = (description: string, options: { readonly default?: number } = {}) =>
-  int32({ description, minimum: 1, maximum: MAX_WORKERS, ...options })
-
-const elastic = object(
-  {
-    minWorkers: workers('Minimum number of workers.', { default: 1 }),
-    maxWorkers: workers('Maximum number of workers.'),
-  },
-  {
-    description: 'Allows the number of workers to change while the job runs. If omitted, the number is fixed.',
-    examples: [{ minWorkers: 2, maxWorkers: 8 }],
-    rules: [
-      cel(
-        'self.minWorkers <= self.maxWorkers',
-        'elastic.minWorkers must not be greater than elastic.maxWorkers: lower minWorkers or raise maxWorkers',
-        { fieldPath: '.minWorkers' },
-      ),
-    ],
-  },
-)
+export { MAX_WORKERS } from './training-elastic.ts'
 
 const env = environment(
   'Environment variables for every worker, in addition to those that the operator sets.',
@@ -59,6 +45,24 @@ const networking = object(
   },
   { description: 'How workers connect to each other.', default: {} },
 )
+
+const TEMPLATE_CONTAINERS = 'self.podTemplate.spec.containers'
+const hasTemplateContainers = `has(self.podTemplate) && has(self.podTemplate.spec) && has(${TEMPLATE_CONTAINERS})`
+
+const podTemplateRules: readonly Rule[] = [
+  cel(
+    `self.engine != 'job' || !(${hasTemplateContainers}) || ${TEMPLATE_CONTAINERS}.all(one, one.name == '${trainingGuards.container.name}')`,
+    'podTemplate.spec.containers must have no sidecar with engine job, because a Job counts the exit of every container: ' +
+      'move it to initContainers with restartPolicy Always, or use engine pods',
+    { fieldPath: '.podTemplate.spec.containers' },
+  ),
+  cel(
+    `!(${hasTemplateContainers}) || !has(self.checkpoint.storage.path) || ` +
+      `!${TEMPLATE_CONTAINERS}.exists(one, has(one.volumeMounts) && one.volumeMounts.exists(mount, mount.mountPath == self.checkpoint.storage.path && one.name == '${trainingGuards.container.name}'))`,
+    'podTemplate.spec.containers[].volumeMounts must not have the mountPath checkpoint.storage.path, where the operator mounts the checkpoints: choose another path',
+    { fieldPath: '.podTemplate.spec.containers' },
+  ),
+]
 
 /** Rejects adding, removing or changing the field. */
 const immutable = (field: string): Rule =>
@@ -134,6 +138,8 @@ const spec = object(
       default: 3,
     }),
     failurePolicy: optional(failurePolicy),
+    stall: optional(stall),
+    progress: optional(progress),
     activeDeadlineSeconds: optional(
       int64({
         description:
@@ -159,6 +165,11 @@ const spec = object(
     imagePullSecrets: optional(imagePullSecrets),
     volumes: optional(volumes),
     volumeMounts: optional(volumeMounts),
+    tracking: optional(tracking),
+    output: optional(output),
+    podTemplate: optional(
+      podTemplate('Additions to every pod of the job: whatever a PodSpec has and other fields do not.', trainingGuards),
+    ),
   },
   {
     description: 'Desired state of the training run.',
@@ -180,6 +191,9 @@ const spec = object(
       ),
       ...roleRules,
       mountedVolumesRule,
+      ...ownPathRules,
+      ...podTemplateRules,
+      ...outputRules,
       immutable('model'),
       immutable('dataset'),
       immutable('framework'),
@@ -199,6 +213,14 @@ export const trainingJobV1 = {
   spec,
   status: trainingStatus,
   columns: trainingColumns,
+  rules: [
+    cel(
+      '!has(self.spec.checkpoint.resumeFrom) || self.spec.checkpoint.resumeFrom != self.metadata.name',
+      'checkpoint.resumeFrom must not be the job itself, which resumes from its own checkpoints anyway: name another job, or remove it',
+      { fieldPath: '.spec.checkpoint.resumeFrom' },
+    ),
+    ...deployedVersionRules,
+  ],
   scale: {
     specReplicasPath: '.spec.numWorkers',
     statusReplicasPath: '.status.workers.active',

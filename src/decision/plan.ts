@@ -14,8 +14,12 @@ import type { KubeObject } from '../kube/object.ts'
 export type WriteMode =
   /** A child in its desired state, with the owner as its controller. An object that is already in that state costs no write. */
   | 'apply'
+  /** Create the child if absent, and never change it: an object with a life of its own, such as one run of a schedule. */
+  | 'create'
   /** Create if absent, without an owner, and never change: data that outlives its owner. */
   | 'createUnowned'
+  /** Create if absent, without an owner, and never change: a record of its owner. An object of that name that has not all its labels is a conflict. */
+  | 'createRecord'
   /** Create the child if absent, and never read or change it: kinds that the operator may create but not read, such as Secrets. */
   | 'createUnread'
 
@@ -27,18 +31,35 @@ export interface Annotated {
   readonly annotations: Readonly<Record<string, string>>
 }
 
+/**
+ * Fields of an existing object that belongs to others, such as one entry of a list. They are applied by a field manager of
+ * their own and without force: an apply that would change a field of another manager is a `FieldConflict`.
+ */
+export interface Contribution {
+  /** The fields, with the name and the observed uid of the object. */
+  readonly object: KubeObject
+  readonly fieldManager: string
+}
+
 export type PlannedWrite =
   | { readonly how: WriteMode; readonly object: KubeObject }
   | ({ readonly how: 'annotate' } & Annotated)
+  | ({ readonly how: 'contribute' } & Contribution)
 
 /** How an observed object is deleted. */
 export type DeleteMode =
   /** A child, before anything is written. Terminating objects are skipped. */
   | 'graceful'
+  /** As `graceful`, and the child is there until everything that it controls is gone. */
+  | 'foreground'
   /** A child that cannot end by itself: without a grace period, also if it is terminating. */
   | 'force'
   /** Data of `createUnowned` that goes with its owner: last, and only if a live read shows the owner terminating. */
   | 'unowned'
+  /** A record without an owner, of an earlier object with the name of this one, that a new record replaces: before anything is written. */
+  | 'record'
+  /** A pod of a child, by the Eviction API, which honours PodDisruptionBudgets: last, and only once the status that records it is stored. */
+  | 'evict'
   /** The owner itself: last, and only if it has not changed since the plan was made. */
   | 'owner'
 

@@ -3,17 +3,27 @@
  * it neither delays nor fails the others.
  */
 import { request } from 'undici'
-import { REPORT_PATH, REPORT_PORT, type TrafficReport, type VersionCounters } from '../api/router-report.ts'
+import {
+  type LatencyBucket,
+  REPORT_PATH,
+  REPORT_PORT,
+  type TrafficReport,
+  type VersionCounters,
+} from '../api/router-report.ts'
 import type { Pod } from '../kube/resources.ts'
+import { isPodAddress } from './pod-address.ts'
 
 export interface TrafficReportsOptions {
   readonly timeoutMs?: number
   /** Default: the report port of routers. */
   readonly port?: number
+  /** Which addresses to ask. Default: those that pods can have. */
+  readonly accepts?: (address: string) => boolean
 }
 
 const TIMEOUT_MS = 2_000
 const MAX_REPORT = 64 * 1024
+const MAX_BUCKETS = 100
 const MAX_VERSIONS = 100
 
 /** Returns the reports by uid of the pod. Never throws. */
@@ -22,10 +32,12 @@ export type ReadTrafficReports = (pods: readonly Pod[]) => Promise<ReadonlyMap<s
 export function trafficReports({
   timeoutMs = TIMEOUT_MS,
   port = REPORT_PORT,
+  accepts = isPodAddress,
 }: TrafficReportsOptions = {}): ReadTrafficReports {
   return async (pods) => {
+    const asked = pods.filter(({ status }) => status?.podIP !== undefined && accepts(status.podIP))
     const answers = await Promise.all(
-      pods.map(async (pod) => [pod.metadata.uid ?? '', await readReport(pod, port, timeoutMs)] as const),
+      asked.map(async (pod) => [pod.metadata.uid ?? '', await readReport(pod, port, timeoutMs)] as const),
     )
     return new Map(answers.flatMap(([uid, report]) => (report ? [[uid, report] as const] : [])))
   }
@@ -65,8 +77,22 @@ export function parseReport(text: string): TrafficReport | undefined {
 }
 
 function isCounters(value: unknown): value is VersionCounters {
-  const { version, weight, requests, errors, latencyMsSum } = (value ?? {}) as Partial<VersionCounters>
-  return typeof version === 'string' && [weight, requests, errors, latencyMsSum].every(isCount)
+  const {
+    version,
+    weight,
+    requests,
+    errors,
+    latencyMsSum,
+    latencyBuckets = [],
+  } = (value ?? {}) as Partial<VersionCounters>
+  const isBuckets =
+    Array.isArray(latencyBuckets) && latencyBuckets.length <= MAX_BUCKETS && latencyBuckets.every(isBucket)
+  return typeof version === 'string' && [weight, requests, errors, latencyMsSum].every(isCount) && isBuckets
+}
+
+function isBucket(value: unknown): value is LatencyBucket {
+  const { leMs, count } = (value ?? {}) as Partial<LatencyBucket>
+  return isCount(leMs) && isCount(count)
 }
 
 function isCount(value: unknown): value is number {

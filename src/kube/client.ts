@@ -72,6 +72,8 @@ export interface Client {
   logs(pod: ObjectKey, options?: LogOptions): Promise<string>
   /** Line by line. */
   streamLogs(pod: ObjectKey, options?: StreamLogOptions): AsyncIterable<string>
+  /** As bytes, for readers that limit the length of lines. Never retried. */
+  streamLogBytes(pod: ObjectKey, options?: StreamLogOptions): AsyncIterable<Uint8Array>
   /** One raw watch request, never retried. For a watch that reconnects, see `watch.ts`. */
   openWatch<T extends KubeObject>(resource: Resource<T>, options?: RawWatchOptions): AsyncIterable<RawWatchEvent<T>>
   /** Any other request. Returns parsed JSON, or text for other content types. */
@@ -181,6 +183,11 @@ class HttpClient implements Client {
 
   async *streamLogs(pod: ObjectKey, options: StreamLogOptions = {}): AsyncGenerator<string, void, undefined> {
     yield* this.#lines(logCall(pod, options, true), options)
+  }
+
+  async *streamLogBytes(pod: ObjectKey, options: StreamLogOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
+    const { body } = await this.#sender.send(logCall(pod, options, true), { ...options, retry: false })
+    yield* typeof body === 'string' ? [Buffer.from(body)] : body
   }
 
   async *openWatch<T extends KubeObject>(

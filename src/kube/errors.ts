@@ -95,8 +95,19 @@ export const isOtherUid = (error: unknown): error is ApiError =>
 export const isPreconditionFailed = (error: unknown): error is ApiError =>
   isConflict(error) && /Precondition failed: | in the precondition \(/.test(error.statusMessage)
 
+/** A PodDisruptionBudget does not allow the eviction now. */
+export const isBudgetExhausted = (error: unknown): error is ApiError =>
+  hasCode(error, 429) && hasCause(error, 'DisruptionBudget')
+
 /** Whether a rejection is by a ResourceQuota. Only the message shows it. */
 export const isQuotaMessage = (message: string): boolean => message.includes('exceeded quota')
+
+/**
+ * Whether an apply does not fit the schema of its kind: it has an unknown field or a value of the wrong type. The server
+ * answers 500, but a repetition cannot succeed.
+ */
+export const isMalformedApply = ({ code, statusMessage }: ApiError): boolean =>
+  code === 500 && statusMessage.startsWith('failed to create typed patch object')
 
 export function hasCause(error: ApiError, reason: string): boolean {
   return error.details?.causes?.some((cause) => cause.reason === reason) ?? false

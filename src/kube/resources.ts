@@ -3,6 +3,7 @@
  * Add a missing kind here; custom kinds declare their `Resource` beside their schema.
  */
 import type * as apiextensions from 'kubernetes-types/apiextensions/v1.js'
+import type * as authentication from 'kubernetes-types/authentication/v1.js'
 import type * as apps from 'kubernetes-types/apps/v1.js'
 import type * as autoscaling from 'kubernetes-types/autoscaling/v2.js'
 import type * as batch from 'kubernetes-types/batch/v1.js'
@@ -30,6 +31,7 @@ export type Deployment = Known<apps.Deployment>
 export type Job = Known<batch.Job>
 export type PodDisruptionBudget = Known<policy.PodDisruptionBudget>
 export type HorizontalPodAutoscaler = Known<autoscaling.HorizontalPodAutoscaler>
+export type TokenReview = Known<authentication.TokenReview>
 export type CustomResourceDefinition = Known<apiextensions.CustomResourceDefinition>
 
 export const Pod: Resource<Pod> = namespaced('', 'v1', 'Pod', 'pods')
@@ -65,6 +67,12 @@ export const HorizontalPodAutoscaler: Resource<HorizontalPodAutoscaler> = namesp
   'v2',
   'HorizontalPodAutoscaler',
   'horizontalpodautoscalers',
+)
+export const TokenReview: Resource<TokenReview> = clusterWide(
+  'authentication.k8s.io',
+  'v1',
+  'TokenReview',
+  'tokenreviews',
 )
 export const CustomResourceDefinition: Resource<CustomResourceDefinition> = clusterWide(
   'apiextensions.k8s.io',

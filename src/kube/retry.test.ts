@@ -73,3 +73,9 @@ test('never retries before Retry-After', () => {
     }),
   )
 })
+
+test('does not retry an apply that does not fit the schema', () => {
+  const message = 'failed to create typed patch object (/v1, Kind=Pod): .spec.dnsPolicy: expected string'
+  const isRetried = (text: string): boolean => isRetryable(new ApiError({ code: 500, message: text }, request), plain)
+  assert.deepEqual([isRetried(message), isRetried('etcd is slow')], [false, true])
+})

@@ -1,5 +1,5 @@
 /** Whether to retry a failed call, and after which delay. Pure: the sender owns the loop, the clock and the budget. */
-import { ApiError, ConnectionError, hasCause, isConflict, isFieldConflict } from './errors.ts'
+import { ApiError, ConnectionError, hasCause, isConflict, isFieldConflict, isMalformedApply } from './errors.ts'
 
 /** Whether a call may be repeated. */
 export interface Replay {
@@ -35,7 +35,7 @@ export function isRetryable(error: unknown, replay: Replay): boolean {
   }
   if (!(error instanceof ApiError)) return false
   if (error.code === 429) return !hasCause(error, 'DisruptionBudget') // a result: eviction is not allowed now
-  if (error.code >= 500) return replay.repeatable && error.code !== 501
+  if (error.code >= 500) return replay.repeatable && error.code !== 501 && !isMalformedApply(error)
   return isConflict(error) && !isFieldConflict(error) && !replay.conditional && replay.repeatable
 }
 

@@ -25,7 +25,9 @@ function jobChildren(name: string): Child[] {
   return [
     of('Service', training.serviceName(job)),
     of('ConfigMap', training.configMapName(job)),
+    of('ConfigMap', training.historyName(job)),
     of('PersistentVolumeClaim', training.claimName(job)),
+    of('Pod', training.checkpointPodName(job)),
     of('Job', training.workloadName(job)),
     ...Object.values(frameworks).flatMap(({ secrets = [] }) => secrets.map((secret) => of('Secret', secret.name(job)))),
     ...['worker', 'chief', 'launcher'].map((role) => of('Pod', training.podName(job, role, 0))),
@@ -36,6 +38,7 @@ function modelChildren(name: string, versions: readonly string[]): Child[] {
   const owner = named(name)
   return [
     of('Service', model.serviceName(owner)),
+    of('Service', model.previewName(owner)),
     of('Deployment', model.soleDeploymentName(owner)),
     of('HorizontalPodAutoscaler', model.soleAutoscalerName(owner)),
     of('ConfigMap', model.filesName(owner, DIGEST)),
@@ -70,7 +73,7 @@ function routesOf(name: string): Child[] {
     .map(({ kind, metadata }) => of(kind, metadata.name))
 }
 
-const words = ['a', 'b', 'v1', ...reservedVersionNames, 'job', 'models', 'files', 'checkpoints', 'validate']
+const words = ['a', 'b', 'v1', ...reservedVersionNames, 'job', 'models', 'files', 'history', 'checkpoints', 'validate']
 const joined = words.flatMap((one) => [`a-${one}`, `${one}-a`, `a-${one}-${DIGEST}`, `a-v1-${one}`])
 const names = [...new Set([...words, ...joined])]
 const isReserved = (version: string): boolean => reservedVersionNames.some((name) => name === version)

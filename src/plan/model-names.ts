@@ -1,4 +1,5 @@
 /** Names and labels of the objects of a model. All of them are a contract with users and tools. */
+import { recommendedLabels } from './labels.ts'
 
 /** On every object of a model: the model's uid. */
 export const MODEL_UID_LABEL = 'modeldeployment.ml.example.com/model-uid'
@@ -12,6 +13,8 @@ export interface Named {
 }
 
 export const serviceName = ({ metadata }: Named): string => `${metadata.name}-service`
+/** Of the Service of a version that gets no traffic before a switch. */
+export const previewName = ({ metadata }: Named): string => `${metadata.name}-preview`
 /** Of a version's Deployment, Service, HPA and PodDisruptionBudget. */
 export const versionedName = ({ metadata }: Named, version: string): string => `${metadata.name}-${version}`
 /** Of a version that was the only one when it was created. */
@@ -35,15 +38,24 @@ export function validationName(model: Named, version: string, digest: string): s
     .replace(/-+$/, '')}${end}`
 }
 
-/** Labels of the pods of a version. */
+/** Labels of the pods of a version. Selectors use them. */
 export const serverLabels = (model: Named, version: string): Record<string, string> => ({
   [MODEL_UID_LABEL]: model.metadata.uid ?? '',
   [VERSION_LABEL]: version,
   [ROLE_LABEL]: 'server',
 })
 
-/** Labels of every object of a model. */
-export const modelLabels = ({ metadata }: Named): Record<string, string> => ({
+/** What an object of a model is for. */
+export type ModelComponent = 'server' | 'validation' | 'traffic' | 'config' | 'storage'
+
+/** Labels of every object of a model, pods included. */
+export const modelLabels = (
+  { metadata }: Named,
+  component: ModelComponent,
+  version?: string,
+): Record<string, string> => ({
   app: metadata.name,
+  'managed-by': 'model-operator',
   [MODEL_UID_LABEL]: metadata.uid ?? '',
+  ...recommendedLabels({ name: metadata.name, instance: metadata.name, component, version }),
 })

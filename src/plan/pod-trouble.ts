@@ -17,14 +17,25 @@ interface Waiting {
 const IMAGE_TROUBLE = /^(ErrImage|ImagePull|InvalidImageName|ErrImageNeverPull|RegistryUnavailable|ImageInspectError)/
 const CONFIG_TROUBLE = /^(CreateContainer|RunContainerError|CrashLoopBackOff)/
 
-/** Why a container cannot start; undefined while it starts normally. */
-export function containerTrouble(podName: string, waiting: Waiting | undefined): Trouble | undefined {
+/** Why a container cannot start; undefined while it starts normally. `fields`: those that name images of the pod. */
+export function containerTrouble(
+  podName: string,
+  waiting: Waiting | undefined,
+  fields: readonly string[] = ['image'],
+): Trouble | undefined {
   const { reason = '', message = '' } = waiting ?? {}
   if (IMAGE_TROUBLE.test(reason)) {
-    const advice = `${podName}: ${reason}: ${message}; check image and imagePullSecrets`
-    return { reason: 'ImagePullFailed', message: advice }
+    const text = `${podName}: ${reason}: ${message}; ${pullAdvice(message, fields)}`
+    return { reason: 'ImagePullFailed', message: text }
   }
   return CONFIG_TROUBLE.test(reason) ? { reason, message: `${podName}: ${message}` } : undefined
+}
+
+/** An image of the host `localhost` is in no registry. */
+function pullAdvice(message: string, fields: readonly string[]): string {
+  const local = /\blocalhost\/[-\w./:]*\w/.exec(message)?.[0]
+  if (local === undefined) return `check ${[...fields, 'imagePullSecrets'].join(' and ')}`
+  return `${local} is not in a registry: load it on every node, or set ${fields.join(' or ')} to an image that the nodes can pull`
 }
 
 /** The message of the scheduler for a pod that it finds no node for; undefined for other pods. */

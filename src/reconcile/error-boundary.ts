@@ -14,6 +14,7 @@
 import { ApiError } from '../kube/errors.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { Trouble } from '../plan/pod-trouble.ts'
+import { withAdvice } from '../plan/missing-reference.ts'
 import { quotaTrouble } from '../plan/quota.ts'
 import { CONFLICT } from '../plan/rejection.ts'
 import { type Classification, classify, NameConflict, type Recorder } from '../runtime/index.ts'
@@ -51,6 +52,7 @@ function troubleOf(error: unknown, code: Classification['code']): Trouble | unde
   if (error instanceof NameConflict) return { reason: CONFLICT, message: error.message.slice(0, MAX_MESSAGE) }
   if (!(error instanceof ApiError)) return undefined
   const message = error.statusMessage.slice(0, MAX_MESSAGE)
+  if (code === 'FieldConflict') return { reason: CONFLICT, message }
   if (code === 'QuotaExceeded') return quotaTrouble(message) ?? { reason: code, message }
-  return { reason: 'Refused', message }
+  return { reason: 'Refused', message: withAdvice(message) }
 }

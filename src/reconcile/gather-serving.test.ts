@@ -151,6 +151,7 @@ test('finds what an earlier model of the same name left behind', async () => {
   assert.deepEqual(await leftoversOf([left]), [left])
   const others = [
     service(),
+    service({ labels: { ...labels, [MODEL_UID_LABEL]: 'edited by hand' } }),
     service({ ...left.metadata, ...OTHER }),
     service({
       ...left.metadata,

@@ -1,17 +1,34 @@
 /** Every read that a pass over a model makes. All but the reports of proxies come from memory. */
 import type { ModelServer } from '../api/modelserver.v1.ts'
+import type { HealthChecks } from '../integrations/health-checks.ts'
+import type { MetricReader } from '../integrations/prometheus/metric-reader.ts'
+import type { PrometheusConfig } from '../integrations/prometheus/prometheus-client.ts'
 import type { TrafficRates } from '../integrations/router-rates.ts'
 import type { ReadTrafficReports } from '../integrations/router-reports.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Deployment, EndpointSlice, Pod, Service } from '../kube/resources.ts'
 import { serviceName } from '../plan/model-names.ts'
-import { type Model, runtimeNameOf, type ServingConfig, type ServingObserved } from '../plan/serving/index.ts'
+import {
+  type Measured,
+  type Model,
+  questionsOf,
+  runtimeNameOf,
+  type ServingConfig,
+  type ServingObserved,
+} from '../plan/serving/index.ts'
 import { providers, type Proxy } from '../plan/traffic/index.ts'
 import { type Cache, isControlledBy } from '../runtime/index.ts'
+import { healthTargets } from './health-targets.ts'
 import { leftovers, servedKinds, type ServingCaches } from './serving-caches.ts'
 import { childrenOf, isPodOf, podsOf } from './serving-members.ts'
 
 export type Rates = Pick<TrafficRates, 'note'>
+
+/** Figures from Prometheus. */
+export interface MetricSource {
+  readonly reader: Pick<MetricReader, 'read' | 'onAnswer'>
+  readonly config: Pick<PrometheusConfig, 'labels' | 'rateSeconds' | 'refreshSeconds' | 'namespaceLabel'>
+}
 
 export interface GatherServingDeps {
   readonly caches: ServingCaches
@@ -20,6 +37,10 @@ export interface GatherServingDeps {
   readonly readReports: ReadTrafficReports
   /** Remembers earlier reports. */
   readonly rates: Rates
+  /** Absent: the operator makes no health checks. */
+  readonly healthChecks?: Pick<HealthChecks, 'follow'>
+  /** Absent: no Prometheus is configured. */
+  readonly prometheus?: MetricSource
 }
 
 export async function gatherServing(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {
@@ -34,6 +55,8 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   const proxyPods = proxies.flatMap((proxy) => proxy.pods)
   const reports = proxyPods.length === 0 ? new Map<string, never>() : await deps.readReports(proxyPods)
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
+  const health = deps.healthChecks?.follow(healthKind(model), keyOf(model), healthTargets(model, pods))
+  const measured = deps.prometheus && measuredOf(model, deployments, { ...deps, prometheus: deps.prometheus })
   const services = own(children.services)
   const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
@@ -53,8 +76,29 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
     servedKinds: servedKinds(caches),
     traffic: { routes: caches.routes.flatMap(own), proxies, reports },
     ...(rates && { rates }),
+    ...(health && { health }),
+    ...(measured && { measured }),
     leftovers: leftovers(model, caches),
   }
+}
+
+/** Models of both API groups can have the same key. */
+export const healthKind = ({ apiVersion }: Pick<Model, 'apiVersion'>): string => apiVersion
+interface MeasureDeps extends Pick<GatherServingDeps, 'config' | 'now'> {
+  readonly prometheus: MetricSource
+}
+
+/** Does not wait: the reader wakes the model when it has new answers. */
+function measuredOf(
+  model: Model,
+  deployments: readonly Deployment[],
+  { config, now, prometheus: { reader, config: measure } }: MeasureDeps,
+): Measured {
+  const questions = questionsOf({ model, deployments, config, now }, measure)
+  const { name, namespace = '', uid = '' } = model.metadata
+  const answers = questions && reader.read({ key: { name, namespace }, uid }, questions, now)
+  const { rateSeconds, refreshSeconds } = measure
+  return { isAsked: questions !== undefined, pollMs: refreshSeconds * 1000, rateSeconds, ...(answers && { answers }) }
 }
 
 function proxiesOf(model: Model, deployments: readonly Deployment[], pods: readonly Pod[]): Proxy[] {

@@ -6,12 +6,13 @@ import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import type { Pod } from '../kube/resources.ts'
 import { defaultTrainingConfig, planTraining } from '../plan/training/index.ts'
 import { type GatherDeps, gatherTraining } from './gather-training.ts'
+import { ProgressWatch } from './progress-watch.ts'
 
 /** Caches of a job with these pods and nothing else. */
 function cachesWith(pods: readonly Pod[]): GatherDeps['caches'] {
   const nothing = { get: () => undefined, list: () => [] }
   const others = { jobs: nothing, workloads: nothing, claims: nothing, nodes: nothing }
-  return { ...others, pods: { byLabel: () => pods } } as unknown as GatherDeps['caches']
+  return { ...others, groups: [], pods: { byLabel: () => pods } } as unknown as GatherDeps['caches']
 }
 
 /** A job whose first worker has failed, as the caches show it. */
@@ -25,6 +26,8 @@ function failedWorker(failureLogs: boolean): { cluster: TrainingCluster; deps: G
     caches: cachesWith(cluster.pods),
     config: { ...defaultTrainingConfig, failureLogs },
     now: cluster.now,
+    progressWatch: new ProgressWatch({ monotonic: () => 0 }),
+    slowWatch: new ProgressWatch({ monotonic: () => 0 }),
     readLog: () => Promise.resolve('secret'),
     readClaimEvent: () => Promise.resolve(undefined),
     readMembers: () => Promise.resolve({ pods: cluster.pods }),
@@ -54,7 +57,14 @@ async function gathered(job: TrainingJob, { cached, live, config, now }: Pods) {
   }
   const absent = async () => undefined
   const reading = { readLog: absent, readClaimEvent: absent, readMembers }
-  const observed = await gatherTraining(job, { caches: cachesWith(cached), config, now, ...reading })
+  const observed = await gatherTraining(job, {
+    caches: cachesWith(cached),
+    config,
+    now,
+    progressWatch: new ProgressWatch({ monotonic: () => 0 }),
+    slowWatch: new ProgressWatch({ monotonic: () => 0 }),
+    ...reading,
+  })
   return { observed, reads }
 }
 

@@ -4,34 +4,48 @@
  * that is restarted by mistake loses work.
  */
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
-import type { KubeObject } from '../kube/object.ts'
+import type { Tracker } from '../integrations/mlflow/tracker.ts'
+import { type KubeObject, keyOf } from '../kube/object.ts'
 import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
 import { unschedulable } from '../plan/pod-trouble.ts'
 import {
-  claimNames,
+  awaitsDeployment,
   type GpuNode,
+  gpuNodeAddresses,
   gpusOf,
   isMember,
   needsLiveRead,
-  needsLog,
+  progressMark,
+  progressTarget,
   type NodeFacts,
   type NodePlacement,
+  resumedJobName,
+  podLog,
   ROLE_LABEL,
   secretsToGenerate,
+  slowRank,
   stuckClaims,
   type TrainingConfig,
   type TrainingObserved,
+  watchedClaims,
+  unexplainedMembers,
   WORKER,
   workloadName,
 } from '../plan/training/index.ts'
 import type { ReadClaimEvent } from './claim-event.ts'
-import { jobKeys, NODE, type TrainingCaches } from './training-caches.ts'
+import { gatherHistory, HISTORY_LINES } from './gather-history.ts'
+import { FAILURE_LINES, lastLines } from './log-tail.ts'
+import { jobKeys, NODE, servedGangKinds, type TrainingCaches } from './training-caches.ts'
+import type { HistoryStore } from './training-history.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
+import type { ProgressWatch } from './progress-watch.ts'
+import type { GpuUtilization } from './gpu-utilization.ts'
+import type { TrainingReports } from './training-reports.ts'
 import { generateSecretData } from './training-secrets.ts'
 
 /** The last lines of a worker's log; undefined if they cannot be read. Never throws. */
-export type ReadLog = (pod: Pod) => Promise<string | undefined>
+export type ReadLog = (pod: Pod, lines: number) => Promise<string | undefined>
 
 export interface GatherDeps {
   readonly caches: TrainingCaches
@@ -40,6 +54,13 @@ export interface GatherDeps {
   readonly readLog: ReadLog
   readonly readClaimEvent: ReadClaimEvent
   readonly readMembers: ReadMembers
+  readonly progressWatch: Pick<ProgressWatch, 'observe'>
+  readonly slowWatch: Pick<ProgressWatch, 'observe'>
+  readonly gpuUsage?: Pick<GpuUtilization, 'follow' | 'of'>
+  readonly reports?: Pick<TrainingReports, 'of' | 'problemOf' | 'follow' | 'reporting'>
+  /** Collected while jobs run; only if histories are enabled. */
+  readonly history?: HistoryStore
+  readonly tracker?: Pick<Tracker, 'of'>
 }
 
 /** One log explains a failure. When hundreds of workers fail together, only the first few are read. */
@@ -48,26 +69,57 @@ const MAX_LOGS = 3
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
   const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
   const observed = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  deps.reports?.follow({ key: keyOf(job), uid: job.metadata.uid ?? '' }, progressTarget(observed))
   return {
     ...observed,
-    logTails: await readLogTails(job, observed.pods, deps),
+    ...durationsOf(observed, deps),
+    ...utilizationOf(observed, deps),
+    logTails: await readLogTails(observed, deps),
     ...(await readClaimEvents(observed, deps)),
+    ...(await gatherHistory(observed, deps)),
     secretData: await generateSecretData(secretsToGenerate(job)),
   }
+}
+
+function utilizationOf(observed: TrainingObserved, { gpuUsage }: GatherDeps): Pick<TrainingObserved, 'gpuUtilization'> {
+  if (!gpuUsage) return {}
+  const { job, pods } = observed
+  gpuUsage.follow({ key: keyOf(job), uid: job.metadata.uid ?? '' }, gpuNodeAddresses(observed))
+  const known = pods.flatMap(({ metadata: { namespace = '', name }, status }) => {
+    const percent = gpuUsage.of(namespace, name, status?.hostIP)
+    return percent === undefined ? [] : [[name, percent] as const]
+  })
+  return { gpuUtilization: new Map(known) }
+}
+
+/** How long what is observed lasts. */
+function durationsOf(observed: TrainingObserved, { progressWatch, slowWatch }: GatherDeps): Partial<TrainingObserved> {
+  const { uid = '' } = observed.job.metadata
+  const stillness = progressWatch.observe(uid, progressMark(observed))
+  const slow = slowRank(observed)
+  const slowness = slowWatch.observe(uid, slow && { mark: slow.podName, recordedMs: 0 })
+  return { ...(stillness && { stillness }), ...(slowness && { slowMs: slowness.watchedMs }) }
 }
 
 function withMembers(job: TrainingJob, members: Members, deps: GatherDeps): TrainingObserved {
   const { caches, config, now } = deps
   const { namespace = '', deletionTimestamp } = job.metadata
+  const resumedJob = resumedBy(job, caches)
+  const pods = [...members.pods, ...(members.checkpointPods ?? [])]
   return {
     job,
     now,
     config,
     ...members,
+    ...(resumedJob && { resumedJob }),
+    ...groupsOf(job, caches),
     ...(deletionTimestamp !== undefined && { owned: ownedBy(job, caches) }),
-    claims: claimNames(job).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
-    nodes: nodesOf(members.pods, caches),
-    ...(members.pods.some((pod) => unschedulable(pod) !== undefined) && {
+    ...progressOf(job, deps),
+    ...modelOf(job, caches),
+    ...(deps.tracker && { tracked: deps.tracker.of(job.metadata.uid ?? '') }),
+    claims: watchedClaims(job, resumedJob).flatMap((name) => caches.claims.get({ namespace, name }) ?? []),
+    nodes: nodesOf(pods, caches),
+    ...(pods.some((pod) => unschedulable(pod) !== undefined) && {
       gpuNodes: gpuNodes(deps),
       placements: caches.nodes.list().map(placementOf),
     }),
@@ -75,8 +127,39 @@ function withMembers(job: TrainingJob, members: Members, deps: GatherDeps): Trai
   }
 }
 
-function ownedBy({ metadata: { uid = '' } }: TrainingJob, { services, configMaps }: TrainingCaches): KubeObject[] {
-  return [...services.ownedBy(uid), ...configMaps.ownedBy(uid)]
+function resumedBy(job: TrainingJob, { jobs }: TrainingCaches): TrainingJob | undefined {
+  const name = resumedJobName(job)
+  return name === undefined ? undefined : jobs.get({ namespace: job.metadata.namespace ?? '', name })
+}
+
+function progressOf(
+  { metadata: { uid = '' } }: TrainingJob,
+  { reports }: GatherDeps,
+): Pick<TrainingObserved, 'reports' | 'reporting' | 'progressProblem'> {
+  const reporting = reports?.reporting()
+  const progressProblem = reports?.problemOf(uid)
+  return {
+    ...(reports && { reports: reports.of(uid) }),
+    ...(reporting && { reporting }),
+    ...(progressProblem !== undefined && { progressProblem }),
+  }
+}
+
+function modelOf(job: TrainingJob, { models }: TrainingCaches): Pick<TrainingObserved, 'model'> {
+  if (!awaitsDeployment(job)) return {}
+  const { namespace = '' } = job.metadata
+  const model = models.get({ namespace, name: job.spec.output?.deploy?.name ?? '' })
+  return model ? { model } : {}
+}
+
+function ownedBy(job: TrainingJob, { services, configMaps, groups }: TrainingCaches): KubeObject[] {
+  const { uid = '' } = job.metadata
+  return [services, configMaps, ...groups].flatMap((cache) => cache.ownedBy(uid))
+}
+
+function groupsOf(job: TrainingJob, caches: TrainingCaches): Pick<TrainingObserved, 'groups' | 'servedKinds'> {
+  const { uid = '' } = job.metadata
+  return { groups: caches.groups.flatMap((cache) => cache.ownedBy(uid)), servedKinds: servedGangKinds(caches) }
 }
 
 function nodesOf(pods: readonly Pod[], { nodes }: TrainingCaches): NodeFacts[] {
@@ -118,12 +201,20 @@ export function factsOf({ metadata, status }: Node): NodeFacts {
   return { name: metadata.name, ready: ready?.status === 'True', since: Number.isNaN(since) ? 0 : since }
 }
 
-async function readLogTails(job: TrainingJob, pods: readonly Pod[], deps: GatherDeps): Promise<Map<string, string>> {
-  const { readLog, config } = deps
+async function readLogTails(observed: TrainingObserved, deps: GatherDeps): Promise<Map<string, string>> {
+  const { readLog, config, history } = deps
   if (!config.failureLogs) return new Map()
-  const failed = pods.filter((pod) => needsLog(job, pod)).slice(0, MAX_LOGS)
-  const tails = await Promise.all(failed.map(async (pod) => [pod.metadata.uid ?? '', await readLog(pod)] as const))
-  return new Map(tails.flatMap(([uid, tail]) => (tail === undefined ? [] : [[uid, tail] as const])))
+  const failed = unexplainedMembers(observed).slice(0, MAX_LOGS)
+  const tails = await Promise.all(
+    failed.map(async (member) => {
+      const { uid = '' } = member.pod?.metadata ?? {}
+      const tail = member.pod && (await readLog(member.pod, history ? HISTORY_LINES : FAILURE_LINES))
+      if (tail === undefined) return []
+      history?.addLog(observed.job.metadata.uid ?? '', uid, podLog(member, tail))
+      return [[uid, lastLines(tail, FAILURE_LINES)] as const]
+    }),
+  )
+  return new Map(tails.flat())
 }
 
 async function readClaimEvents(

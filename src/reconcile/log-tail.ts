@@ -3,17 +3,20 @@ import { CONTAINER } from '../plan/training/index.ts'
 import type { ReconcileContext } from '../runtime/index.ts'
 import type { ReadLog } from './gather-training.ts'
 
-const LINES = 10
-const BYTES = 4_096
+export const FAILURE_LINES = 10
+/** The server cuts the end of what it sends, so it may send more than is kept of the last lines. */
+const SENT_BYTES = 256 * 1024
+/** Kept of a log. */
+const LOG_BYTES = 32 * 1024
 /** Short, because the restart of the job waits for it. */
 const TIMEOUT_MS = 2_000
 
 /** Reads the last log lines of a worker. Undefined if the node is gone, or the permission to read logs is missing. */
 export function readLogTail({ client, signal, log }: Pick<ReconcileContext, 'client' | 'signal' | 'log'>): ReadLog {
-  return async (pod) => {
-    const options = { container: CONTAINER, tailLines: LINES, limitBytes: BYTES, timeoutMs: TIMEOUT_MS, signal }
+  return async (pod, tailLines) => {
+    const options = { container: CONTAINER, tailLines, limitBytes: SENT_BYTES, timeoutMs: TIMEOUT_MS, signal }
     try {
-      const tail = (await client.logs(keyOf(pod), options)).trimEnd()
+      const tail = (await client.logs(keyOf(pod), options)).trimEnd().slice(-LOG_BYTES)
       return tail === '' ? undefined : tail
     } catch (error) {
       signal.throwIfAborted()
@@ -22,3 +25,6 @@ export function readLogTail({ client, signal, log }: Pick<ReconcileContext, 'cli
     }
   }
 }
+
+/** The last lines of a text. */
+export const lastLines = (text: string, lines: number): string => text.split('\n').slice(-lines).join('\n')

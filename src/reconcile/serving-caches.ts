@@ -2,7 +2,7 @@
  * The caches of the serving controllers: of each kind only objects of models, of pods only what is read. Gather looks
  * everything up by an index, so a pass costs no list, however many models there are.
  */
-import { mlopsModelDeployments, modelDeployments, modelServers } from '../api/kinds.ts'
+import { mlopsModelDeployments, modelServers } from '../api/kinds.ts'
 import type { MlopsModelDeployment } from '../api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment } from '../api/modeldeployment.v1.ts'
 import type { ModelServer } from '../api/modelserver.v1.ts'
@@ -19,11 +19,12 @@ import {
   Service,
 } from '../kube/resources.ts'
 import { MODEL_UID_LABEL, VERSION_LABEL } from '../plan/model-names.ts'
-import { type Model, runtimeNameOf } from '../plan/serving/index.ts'
+import type { Model } from '../plan/serving/index.ts'
 import { kindName, type ProviderKind, providers } from '../plan/traffic/index.ts'
 import type { Cache, Caches, Exclusive, KindOptions } from '../runtime/index.ts'
+import { modelCache, modelIndexes, UID } from './model-cache.ts'
 import { QUEUED } from './queued.ts'
-import { trimmedPod } from './trimmed-pod.ts'
+import { trimmedServer } from './trimmed-pod.ts'
 
 /** What a model controls, without the kinds of providers. Pods belong to its Deployments and Jobs. */
 export interface ChildCaches {
@@ -58,18 +59,12 @@ export interface ServingScope {
   readonly mlops?: boolean
 }
 
-/** Indexes: models by their ModelServer and by uid; what belongs to models by the key of a model, present or past. */
-export const SERVER = 'server'
-const UID = 'uid'
+/** Index: what belongs to models by the key of a model, present or past. */
 const MODEL = 'model'
 
 export function servingCaches(caches: Caches, options: ServingScope = {}): ServingCaches {
   const { namespace, discoveryMs, mlops = true } = options
   const scope = namespace === undefined ? {} : { namespace }
-  const models = {
-    ...scope,
-    indexes: { [UID]: ({ metadata }: KubeObject) => [metadata.uid ?? ''], [SERVER]: serverKeys },
-  }
   const ours = {
     ...scope,
     labelSelector: MODEL_UID_LABEL,
@@ -80,10 +75,10 @@ export function servingCaches(caches: Caches, options: ServingScope = {}): Servi
     caches.of(resource, { ...ours, ...more })
   const optional = discoveryMs === undefined ? {} : { pollMs: discoveryMs }
   return {
-    models: caches.of(modelDeployments, models),
-    ...(mlops && { mlopsModels: caches.of(mlopsModelDeployments, models) }),
+    models: modelCache(caches, scope),
+    ...(mlops && { mlopsModels: caches.of(mlopsModelDeployments, { ...scope, indexes: modelIndexes }) }),
     servers: caches.of(modelServers, scope),
-    pods: child(Pod, { trim: trimmedPod }),
+    pods: child(Pod, { trim: trimmedServer }),
     endpoints: child(EndpointSlice, {
       labelSelector: `${MODEL_UID_LABEL},!${VERSION_LABEL}`,
       trim: trimmedEndpoints,
@@ -124,23 +119,21 @@ export function modelKeys<T extends Model>(models: Cache<T>): (object: KubeObjec
       .filter((key) => key.namespace === namespace)
 }
 
-/** Objects under the names of a model that belong to an earlier model of the same name. */
+/** Objects under the names of a model that an earlier model of the same name controls. Their labels can be edited by others. */
 export function leftovers(model: Model, caches: ServingCaches): KubeObject[] {
-  const { uid } = model.metadata
-  const isOther = ({ metadata }: KubeObject): boolean => metadata.labels?.[MODEL_UID_LABEL] !== uid
-  const isNamesake = ({ metadata }: KubeObject): boolean =>
-    metadata.ownerReferences?.some(
-      ({ controller, kind, name, apiVersion }) =>
-        controller && kind === model.kind && name === model.metadata.name && apiVersion === model.apiVersion,
+  const { apiVersion, kind, metadata } = model
+  const isOfNamesake = ({ metadata: { ownerReferences } }: KubeObject): boolean =>
+    ownerReferences?.some(
+      (owner) =>
+        owner.controller &&
+        owner.kind === kind &&
+        owner.name === metadata.name &&
+        owner.apiVersion === apiVersion &&
+        owner.uid !== metadata.uid,
     ) ?? false
   return controlledCaches(caches)
     .flatMap((cache) => cache.byIndex(MODEL, keyString(keyOf(model))))
-    .filter((object) => isOther(object) && isNamesake(object))
-}
-
-function serverKeys(model: Model): string[] {
-  const name = runtimeNameOf(model)
-  return name === undefined ? [] : [keyString({ ...keyOf(model), name })]
+    .filter(isOfNamesake)
 }
 
 function modelNames({ metadata: { namespace, labels } }: KubeObject): ObjectKey[] {

@@ -3,14 +3,17 @@
  * Every decision is made in src/plan/serving. There is no finalizer: everything that a model has is its child and is
  * garbage collected with it.
  */
+import { isPaused } from '../api/paused.ts'
+import type { HealthChecks } from '../integrations/health-checks.ts'
 import { TrafficRates } from '../integrations/router-rates.ts'
 import type { ReadTrafficReports } from '../integrations/router-reports.ts'
-import { keyOf, keyString } from '../kube/object.ts'
+import { apiVersionOf, keyOf, keyString, type ObjectKey } from '../kube/object.ts'
 import {
   defaultServingConfig,
   type Model,
   type PlannedServingStatus,
   planServing,
+  planServingDeletion,
   planServingRejection,
   type ServingConfig,
   type ServingObserved,
@@ -26,8 +29,10 @@ import {
   type Result,
 } from '../runtime/index.ts'
 import { reportFailures } from './error-boundary.ts'
-import { gatherServing, type Rates } from './gather-serving.ts'
-import { controlledCaches, modelKeys, SERVER, servingCaches, type ServingCaches } from './serving-caches.ts'
+import { gatherServing, healthKind, type MetricSource, type Rates } from './gather-serving.ts'
+import { SERVER } from './model-cache.ts'
+import { controlledCaches, modelKeys, servingCaches, type ServingCaches } from './serving-caches.ts'
+import { addServingGauges } from './serving-gauges.ts'
 import { ServingMetrics } from './serving-metrics.ts'
 import { isVisibleChange } from './visible-change.ts'
 
@@ -42,12 +47,21 @@ export interface ServingOptions {
   /** Whether to reconcile the ModelDeployments of mlops.sathvik.dev; by default true. */
   readonly mlops?: boolean
   readonly config?: Partial<ServingConfig>
+  /** Number of models that have metrics of their own; by default 10,000. */
+  readonly maxMetricObjects?: number
   readonly readReports: ReadTrafficReports
+  /** Checks the health of the pods. Absent: only the kubelet does. */
+  readonly healthChecks?: HealthChecks
+  /** Figures from Prometheus, if one is configured. */
+  readonly prometheus?: MetricSource | undefined
   /** Instead of the rates between two reports. */
   readonly rates?: Rates
   /** Instead of the planner. */
   readonly planner?: Planner
 }
+
+/** Fields of the status whose changes are logged. */
+const HIGHLIGHTS = ['phase', 'weights'] as const satisfies readonly (keyof PlannedServingStatus)[]
 
 type Planner = (observed: ServingObserved) => ServingPlan
 
@@ -59,7 +73,9 @@ interface Deps {
   readonly metrics: ServingMetrics
   readonly rates: Rates
   readonly readReports: ReadTrafficReports
+  readonly prometheus?: MetricSource
   readonly planner: Planner
+  readonly healthChecks?: HealthChecks
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -68,13 +84,21 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
   const deps: Deps = {
     manager,
     caches,
-    commit: committer({ caches: manager.caches, recorder, clock, metrics }),
+    commit: committer({ caches: manager.caches, recorder, clock, metrics, highlights: HIGHLIGHTS }),
     config: { ...defaultServingConfig, ...options.config },
     metrics: new ServingMetrics(metrics.registry),
     rates: options.rates ?? new TrafficRates(),
     readReports: options.readReports,
+    ...(options.prometheus && { prometheus: options.prometheus }),
     planner: options.planner ?? ((observed) => planServing(observed)),
+    ...(options.healthChecks && { healthChecks: options.healthChecks }),
   }
+  addServingGauges({
+    registry: metrics.registry,
+    list: () => [...caches.models.list(), ...(caches.mlopsModels?.list() ?? [])],
+    isLeading: () => manager.isLeading,
+    maxObjects: options.maxMetricObjects,
+  })
   return [
     addController('modeldeployment', caches.models, deps, options),
     ...(caches.mlopsModels ? [addController('mlops-modeldeployment', caches.mlopsModels, deps, options)] : []),
@@ -93,17 +117,30 @@ function addController<T extends Model>(
     .for(models)
     .watches(caches.pods, modelKeys(models))
     .watches(caches.endpoints, modelKeys(models), { when: isVisibleChange })
+    .signals((wake) => deps.prometheus?.reader.onAnswer(wake))
     .watches(caches.servers, (server) => models.byIndex(SERVER, keyString(keyOf(server))).map(keyOf))
   for (const cache of controlledCaches(caches)) builder.owns(cache, { when: isVisibleChange })
-  return builder.reconcile((key, context) => reconcile(models.get(key), deps, context), {
+  builder.signals((wake) => deps.healthChecks?.onChange(wake))
+  const apiVersion = apiVersionOf(models.resource)
+  const pass = (key: ObjectKey, context: ReconcileContext): Promise<Result> => {
+    const model = models.get(key)
+    if (!model || isLeft(model)) deps.healthChecks?.forget(healthKind({ apiVersion }), key)
+    return reconcile(model, deps, context)
+  }
+  return builder.reconcile(pass, {
     ...(concurrency !== undefined && { concurrency }),
     ...(resyncMs !== undefined && { resyncMs }),
   })
 }
 
+/** Nothing is decided about its pods. */
+const isLeft = (model: Model): boolean => model.metadata.deletionTimestamp !== undefined || isPaused(model)
+
 async function reconcile(model: Model | undefined, deps: Deps, context: ReconcileContext): Promise<Result> {
-  if (!model || model.metadata.deletionTimestamp !== undefined) return {}
-  return advance(model, deps, context)
+  if (!model) return {}
+  if (model.metadata.deletionTimestamp === undefined) return isPaused(model) ? {} : advance(model, deps, context)
+  const { recorder } = deps.manager
+  return reportFailures(() => deps.commit(model, planServingDeletion(model), context), { object: model, recorder })
 }
 
 /** One step in the life of the model. */

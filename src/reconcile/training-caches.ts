@@ -3,11 +3,13 @@
  * Every lookup of gather has an index, so that a pass lists nothing, however many jobs there are.
  */
 import { trainingJobs } from '../api/kinds.ts'
+import type { ModelDeployment } from '../api/modeldeployment.v1.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { controllerOf, keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
 import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Service } from '../kube/resources.ts'
-import { claimNames, JOB_UID_LABEL } from '../plan/training/index.ts'
+import { awaitsDeployment, gangKindName, gangKinds, JOB_UID_LABEL, watchedClaims } from '../plan/training/index.ts'
 import type { Cache, Caches } from '../runtime/index.ts'
+import { modelCache } from './model-cache.ts'
 import { QUEUED } from './queued.ts'
 import { trimmedPod } from './trimmed-pod.ts'
 
@@ -19,10 +21,14 @@ export interface TrainingCaches {
   readonly nodes: Cache<Node>
   readonly services: Cache<Service>
   readonly configMaps: Cache<ConfigMap>
+  readonly models: Cache<ModelDeployment>
+  /** One for each kind that a gang scheduler declares. */
+  readonly groups: readonly Cache[]
 }
 
-/** Indexes: jobs by the claims they mount, pods by their node. */
+/** Indexes: jobs by the claims they mount and by the model that has to get their output, pods by their node. */
 export const CLAIM = 'claim'
+export const OUTPUT = 'output'
 export const NODE = 'node'
 
 /** One namespace or several instead of all. */
@@ -30,10 +36,18 @@ type Namespaces = string | readonly string[]
 
 const OURS = 'app=trainingjob'
 
-export function trainingCaches(caches: Caches, gpuResource: string, namespace?: Namespaces): TrainingCaches {
+export interface TrainingScope {
+  readonly namespace?: Namespaces
+  /** How often to ask for kinds that the cluster does not serve. */
+  readonly discoveryMs?: number
+}
+
+export function trainingCaches(caches: Caches, gpuResource: string, options: TrainingScope = {}): TrainingCaches {
+  const { namespace, discoveryMs } = options
   const scope = namespace === undefined ? {} : { namespace }
+  const optional = discoveryMs === undefined ? {} : { pollMs: discoveryMs }
   return {
-    jobs: caches.of(trainingJobs, { ...scope, indexes: { [CLAIM]: claimKeys } }),
+    jobs: caches.of(trainingJobs, { ...scope, indexes: { [CLAIM]: claimKeys, [OUTPUT]: outputKeys } }),
     pods: caches.of(Pod, {
       ...scope,
       labelSelector: JOB_UID_LABEL,
@@ -45,15 +59,29 @@ export function trainingCaches(caches: Caches, gpuResource: string, namespace?: 
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),
     nodes: caches.of(Node, { trim: (node) => trimmedNode(node, gpuResource) }),
     services: caches.of(Service, { ...scope, labelSelector: OURS, exclusive: {} }),
-    configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS, exclusive: {} }),
+    configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS, exclusive: {}, trim: withoutHistory }),
+    models: modelCache(caches, scope),
+    groups: gangKinds.map(({ resource, sharedFields: except }) =>
+      caches.of(resource, { ...scope, labelSelector: OURS, exclusive: except ? { except } : {}, optional }),
+    ),
   }
 }
 
+/** The kinds of gang schedulers that the cluster serves. */
+export function servedGangKinds({ groups }: TrainingCaches): ReadonlySet<string> {
+  return new Set(groups.filter(({ isServed }) => isServed).map(({ resource }) => gangKindName(resource)))
+}
+
 function claimKeys(job: TrainingJob): string[] {
-  return claimNames(job).map((name) => claimKey({ ...namespaceOf(job), name }))
+  return watchedClaims(job).map((name) => claimKey({ ...namespaceOf(job), name }))
 }
 
 export const claimKey = keyString
+
+function outputKeys(job: TrainingJob): string[] {
+  const { name } = job.spec.output?.deploy ?? {}
+  return name === undefined || !awaitsDeployment(job) ? [] : [keyString({ ...namespaceOf(job), name })]
+}
 
 /** The job that a pod names as its own: its label and its controller have to agree. Gather checks the uid. */
 export function jobKeys(pod: Pod): ObjectKey[] {
@@ -66,6 +94,12 @@ export function jobKeys(pod: Pod): ObjectKey[] {
 
 function namespaceOf({ metadata: { namespace } }: KubeObject): { readonly namespace?: string } {
   return namespace === undefined ? {} : { namespace }
+}
+
+/** A history is never read. */
+function withoutHistory(configMap: ConfigMap): ConfigMap {
+  const { binaryData: _large, ...lean } = configMap
+  return lean
 }
 
 function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVolumeClaim): PersistentVolumeClaim {

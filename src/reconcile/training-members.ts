@@ -6,7 +6,7 @@ import { JOB_UID_LABEL, membershipOf, type TrainingObserved, workloadName } from
 import { isControlledBy, type ReconcileContext } from '../runtime/index.ts'
 import type { TrainingCaches } from './training-caches.ts'
 
-export type Members = Pick<TrainingObserved, 'pods' | 'orphans' | 'workload'>
+export type Members = Pick<TrainingObserved, 'pods' | 'checkpointPods' | 'orphans' | 'workload'>
 export type ReadMembers = (job: TrainingJob) => Promise<Members>
 
 export function cachedMembers(job: TrainingJob, { pods, workloads }: TrainingCaches): Members {

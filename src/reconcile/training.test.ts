@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TrainingCluster } from '../../test/sim/training-cluster.ts'
-import { started } from '../../test/sim/training-moves.ts'
+import { podOf, started } from '../../test/sim/training-moves.ts'
 import { trainingJobs } from '../api/kinds.ts'
 import type { Client } from '../kube/client.ts'
 import { ConnectionError } from '../kube/errors.ts'
 import { keyOf, type KubeObject, type Resource } from '../kube/object.ts'
 import { Node, Pod } from '../kube/resources.ts'
 import { type Cache, Caches, createLogger, type Manager, type Reconciler, RuntimeMetrics } from '../runtime/index.ts'
+import type { DecisionFields } from '../runtime/decision-line.ts'
 import { FakeClock } from '../runtime/fake-clock.ts'
+import type { Note } from '../runtime/log.ts'
+import { gangKinds } from '../plan/training/index.ts'
 import { addTrainingController } from './training.ts'
 
 const log = createLogger({ level: 'silent' })
@@ -23,12 +26,14 @@ function controller() {
     for: () => builder,
     watches: () => builder,
     owns: () => builder,
+    signals: () => builder,
     reconcile: (given: Reconciler) => (reconciler = given),
   }
   const recorder = { record: () => undefined }
   const manager = { caches, metrics, recorder, clock: new FakeClock(), controller: () => builder }
   addTrainingController(manager as unknown as Manager, { readLog: async () => undefined })
   assert.ok(reconciler)
+  for (const { resource } of gangKinds) caches.of(resource).empty()
   return { caches, reconciler }
 }
 
@@ -71,8 +76,16 @@ function readyNode(name: string): Node {
   return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name }, status }
 }
 
+interface PassOptions {
+  readonly isLost?: (write: string) => boolean
+  readonly note?: Note
+}
+
 /** One pass over the job as the cluster has it. Returns the writes. */
-async function pass(cluster: TrainingCluster, isLost: (write: string) => boolean = () => false): Promise<string[]> {
+async function pass(
+  cluster: TrainingCluster,
+  { isLost = () => false, note = () => undefined }: PassOptions = {},
+): Promise<string[]> {
   const { caches, reconciler } = controller()
   const { client, writes } = recordingClient(cluster, isLost)
   await feed(caches.of(trainingJobs), [cluster.job])
@@ -81,7 +94,7 @@ async function pass(cluster: TrainingCluster, isLost: (write: string) => boolean
     caches.of(Node),
     cluster.nodes.map(({ name }) => readyNode(name)),
   )
-  const context = { client, log, reconcileId: '1', signal: new AbortController().signal }
+  const context = { client, log, note, reconcileId: '1', signal: new AbortController().signal }
   await reconciler(keyOf(cluster.job), context).catch((error: unknown) => {
     if (!(error instanceof ConnectionError)) throw error
   })
@@ -94,7 +107,11 @@ test('the finalizer of a deleted job is removed in the pass after its last pod h
   cluster.job = { ...cluster.job, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
   assert.deepEqual(await pass(cluster), ['delete Pod/bert-workers-0', 'delete Pod/bert-workers-1'])
   for (const pod of cluster.pods) cluster.delete(pod)
-  assert.deepEqual(await pass(cluster), [], 'the pods are still terminating')
+  assert.deepEqual(
+    await pass(cluster),
+    ['patch TrainingJob/bert status'],
+    'the pods are still terminating, which it says once',
+  )
   cluster.letGo()
   assert.deepEqual(await pass(cluster), ['patch TrainingJob/bert finalizers'])
 })
@@ -107,5 +124,25 @@ test('the status is written after the children that it describes, and not if one
   cluster.job = accepted
   const children = ['apply Service/bert-workers', 'apply Pod/bert-workers-0', 'apply Pod/bert-workers-1']
   assert.deepEqual(await pass(cluster), [...children, 'patch TrainingJob/bert status'])
-  assert.deepEqual(await pass(cluster, (write) => write === children[2]), children)
+  assert.deepEqual(await pass(cluster, { isLost: (write) => write === children[2] }), children)
+})
+
+test('a restart is logged once, with the change of the state and the reasons; a pass without a decision is not', async () => {
+  const cluster = started({ numWorkers: 2, env: [{ name: 'TOKEN', value: 's3cret' }] })
+  const lines: unknown[] = []
+  const note: Note = (level, fields) => void lines.push({ level, ...fields })
+  await pass(cluster, { note })
+  assert.deepEqual(lines, [], 'the job runs and nothing has changed')
+  cluster.exit(podOf(cluster, 'bert-workers-1'), { exitCode: 137, reason: 'OOMKilled' })
+  await pass(cluster, { note })
+  const [line, ...others] = lines as DecisionFields[]
+  assert.deepEqual(others, [])
+  assert.deepEqual(line?.changed, {
+    state: ['Running', 'Restarting'],
+    restarts: [0, 1],
+    failures: [0, 1],
+    attempts: [1, 2],
+  })
+  assert.deepEqual(line?.reasons, ['WorkerFailed'])
+  assert.doesNotMatch(JSON.stringify(lines), /s3cret/)
 })

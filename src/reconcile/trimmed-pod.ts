@@ -2,7 +2,7 @@ import type { Pod } from '../kube/resources.ts'
 
 /** A pod without most of its spec, which is never read again: metadata, node and status remain. */
 export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
-  const { phase, reason, message, startTime, podIP, conditions, containerStatuses, initContainerStatuses } =
+  const { phase, reason, message, startTime, podIP, hostIP, conditions, containerStatuses, initContainerStatuses } =
     status ?? {}
   const lean = {
     apiVersion,
@@ -15,6 +15,7 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
       message,
       startTime,
       podIP,
+      hostIP,
       conditions,
       initContainerStatuses: initContainerStatuses?.map(trimmedContainer),
       containerStatuses: containerStatuses?.map(trimmedContainer),
@@ -23,8 +24,19 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
   return lean as Pod
 }
 
+/** Also the ports and the HTTP readiness probe of its containers: what the operator's health checks call. */
+export function trimmedServer(pod: Pod): Pod {
+  const lean = trimmedPod(pod)
+  const containers = pod.spec?.containers.map(({ name, ports, readinessProbe }) => ({
+    name,
+    ports: ports?.map((port) => ({ name: port.name, containerPort: port.containerPort })),
+    ...(readinessProbe?.httpGet && { readinessProbe: { httpGet: readinessProbe.httpGet } }),
+  }))
+  return { ...lean, spec: { ...lean.spec, containers } } as Pod
+}
+
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
-function trimmedContainer({ name, ready, restartCount, state, lastState }: ContainerStatus) {
-  return { name, ready, restartCount, state, lastState }
+function trimmedContainer({ name, ready, restartCount, state, lastState, imageID }: ContainerStatus) {
+  return { name, ready, restartCount, state, lastState, imageID }
 }

@@ -14,6 +14,7 @@ import type { Cache } from './cache.ts'
 import type { Caches } from './caches.ts'
 import { additions, REPAIR_MANAGER } from './foreign-fields.ts'
 import { drift, marked } from './intent.ts'
+import type { Note } from './log.ts'
 import type { ForeignObject } from './name-conflict.ts'
 import { controlled, isControlledBy } from './ownership.ts'
 import { mergePatch } from './status.ts'
@@ -26,6 +27,8 @@ export type Applied =
 export interface WriteCall {
   readonly client: Client
   readonly signal: AbortSignal
+  /** Default: decisions are not logged. */
+  readonly note?: Note
 }
 
 /**

@@ -78,3 +78,14 @@ for (const [what, error, most] of [
     assert.equal(runs(), tries + 1, 'an edit is tried at once')
     await controller.stop(0)
   })
+
+test('a signal queues its key, but does not end the backoff of a failed one', () => {
+  const { builder, queue } = build(() => [])
+  let wake: (one: ReturnType<typeof key>) => void = () => undefined
+  builder.signals((queueKey) => (wake = queueKey))
+  wake(key('x'))
+  assert.equal(queue.depth, 1)
+  queue.hold(key('y'))
+  wake(key('y'))
+  assert.equal(queue.depth, 1)
+})

@@ -54,6 +54,13 @@ export class ControllerBuilder<P extends KubeObject = KubeObject> {
     return this
   }
 
+  /** Anything but a kind: `subscribe` gets a function that queues a key. It does not end the backoff of a key. */
+  signals(subscribe: (wake: (key: ObjectKey) => void) => void): this {
+    const { queue } = this.#deps
+    subscribe((key) => queue.add(key, 'user', 'waits'))
+    return this
+  }
+
   /** Completes the controller; the manager runs it. */
   reconcile(reconciler: Reconciler, options: ControllerOptions = {}): Controller {
     const primary = this.#requirePrimary() as unknown as Cache

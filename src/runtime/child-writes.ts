@@ -1,10 +1,10 @@
 /** The writes of a plan to child objects, in the order of the plan. */
-import type { Annotated, PlannedWrite } from '../decision/plan.ts'
+import type { Annotated, Contribution, PlannedWrite } from '../decision/plan.ts'
 import { isAlreadyExists, isNotFound, isOtherUid } from '../kube/errors.ts'
 import { apiVersionOf, keyOf, type KubeObject, nameWithKind, type Resource } from '../kube/object.ts'
 import { kindRuns } from './kind-runs.ts'
 import { type ForeignObject, NameConflict } from './name-conflict.ts'
-import { beside, controlled } from './ownership.ts'
+import { beside, controlled, isControlledBy } from './ownership.ts'
 import type { Pass } from './pass.ts'
 import { slowStart } from './slow-start.ts'
 
@@ -36,17 +36,18 @@ export async function writeChildren(pass: Pass, writes: readonly PlannedWrite[])
 
 /** The object was deleted before: by mistake, or by a newer plan that the stale owner does not show. */
 function isRecreation({ applier, owner }: Pass, { how, object }: PlannedWrite): boolean {
-  if (how !== 'apply') return false
+  if (how !== 'apply' && how !== 'create') return false
   const cache = applier.cacheOf(object)
   const key = keyOf(beside(object, owner))
   return cache.hasGone(key) && !cache.get(key)
 }
 
 function writeOne(pass: Pass, write: PlannedWrite): Promise<Outcome> {
-  return write.how === 'annotate' ? annotate(pass, write) : WRITERS[write.how](pass, write.object)
+  if (write.how === 'annotate') return annotate(pass, write)
+  return write.how === 'contribute' ? contribute(pass, write) : WRITERS[write.how](pass, write.object)
 }
 
-const WRITERS = { apply, createUnowned, createUnread }
+const WRITERS = { apply, create, createUnowned, createRecord, createUnread }
 
 async function apply({ applier, owner, call, metrics }: Pass, object: KubeObject): Promise<Outcome> {
   const outcome = await applier.apply(owner, object, call)
@@ -54,11 +55,49 @@ async function apply({ applier, owner, call, metrics }: Pass, object: KubeObject
   return outcome.action === 'conflict' ? { conflict: outcome.foreign } : DONE
 }
 
+/** The cache may not have the object yet: then the server answers AlreadyExists, and the object itself says whose it is. */
+async function create({ applier, owner, call, metrics }: Pass, object: KubeObject): Promise<Outcome> {
+  const child = controlled(object, owner)
+  const cache = applier.cacheOf(child)
+  const known = cache.get(keyOf(child))
+  const live = known ?? (await createdOrExisting(call, cache.resource, child))
+  const { apiVersion, kind } = child
+  if (!isControlledBy(live, owner))
+    return { conflict: { resource: cache.resource, object: { ...live, apiVersion, kind } } }
+  metrics.committed(kind, known ? 'skipped' : 'applied')
+  return DONE
+}
+
+async function createdOrExisting(
+  { client, signal }: Pass['call'],
+  resource: Resource,
+  child: KubeObject,
+): Promise<KubeObject> {
+  try {
+    return await client.create(resource, child, { signal })
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error
+    return client.get(resource, keyOf(child), { signal })
+  }
+}
+
 async function createUnowned({ applier, owner, call }: Pass, object: KubeObject): Promise<Outcome> {
   const data = beside(object, owner)
   const cache = applier.cacheOf(data)
   if (cache.get(keyOf(data))) return DONE
   return ignoreExisting(call.client.create(cache.resource, data, { signal: call.signal }))
+}
+
+async function createRecord({ applier, owner, call, metrics }: Pass, object: KubeObject): Promise<Outcome> {
+  const record = beside(object, owner)
+  const cache = applier.cacheOf(record)
+  const known = cache.get(keyOf(record))
+  const live = known ?? (await createdOrExisting(call, cache.resource, record))
+  const { apiVersion, kind } = record
+  if (!hasLabels(live, record.metadata.labels ?? {}))
+    return { conflict: { resource: cache.resource, object: { ...live, apiVersion, kind } } }
+  metrics.committed(kind, known ? 'skipped' : 'applied')
+  return DONE
 }
 
 async function createUnread({ owner, call, unread }: Pass, object: KubeObject): Promise<Outcome> {
@@ -87,6 +126,17 @@ async function annotate(pass: Pass, { object, annotations }: Annotated): Promise
   return DONE
 }
 
+/** With the uid, so that it neither creates the object nor changes another one of that name. */
+async function contribute({ applier, owner, call, metrics }: Pass, write: Contribution): Promise<Outcome> {
+  const { fieldManager } = write
+  const object = beside(write.object, owner)
+  if (object.metadata.uid === undefined)
+    throw new Error(`${nameWithKind(object)} has no uid: contribute only to what was observed`)
+  await call.client.apply(applier.cacheOf(object).resource, object, { fieldManager, signal: call.signal })
+  metrics.committed(object.kind, 'applied')
+  return DONE
+}
+
 async function ignoreExisting(creation: Promise<unknown>): Promise<Outcome> {
   try {
     await creation
@@ -94,6 +144,10 @@ async function ignoreExisting(creation: Promise<unknown>): Promise<Outcome> {
     if (!isAlreadyExists(error)) throw error
   }
   return DONE
+}
+
+function hasLabels({ metadata }: KubeObject, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(labels).every(([key, value]) => metadata.labels?.[key] === value)
 }
 
 function hasAnnotations({ metadata }: KubeObject, annotations: Readonly<Record<string, string>>): boolean {

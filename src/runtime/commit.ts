@@ -1,6 +1,6 @@
 /**
- * Executes a plan: deletes children → writes children → writes the status → publishes events → deletes unowned data and the
- * owner. All children and the status of an object are written here. `src/source-rules.test.ts` lists the few other writers:
+ * Executes a plan: deletes children → writes children → writes the status → publishes events → deletes unowned data, evicts
+ * pods and deletes the owner. All children and the status of an object are written here. `src/source-rules.test.ts` lists the few other writers:
  * finalizers, the leader's Lease, Events and the webhook's certificates.
  *
  * Guarantees
@@ -18,6 +18,7 @@
  *   conflicts.
  * - A plan from a stale cache deletes nothing and recreates nothing that was deleted: a live read must first show the
  *   owner unchanged. Data that outlives its owner is deleted only after a live read has shown the owner terminating.
+ * - A pod is evicted only in a pass that did not change the status: the status that records the decision is stored before.
  * - `lastTransitionTime` is set here, so planners need no clock.
  *
  * Assumptions
@@ -33,11 +34,13 @@ import type { Caches } from './caches.ts'
 import { writeChildren } from './child-writes.ts'
 import type { Clock } from './clock.ts'
 import type { Result } from './controller.ts'
-import { deleteChildren, deleteOwner, deleteUnowned } from './deletions.ts'
+import { deleteChildren, deleteOwner, deleteUnowned, evictPods } from './deletions.ts'
+import { decisionLine } from './decision-line.ts'
 import { currencyCheck } from './live-owner.ts'
 import type { Recorder } from './events.ts'
 import type { RuntimeMetrics } from './metrics.ts'
 import { isDescendant } from './ownership.ts'
+import type { Note } from './log.ts'
 import type { Pass } from './pass.ts'
 import { mergePatch, stamped } from './status.ts'
 
@@ -57,6 +60,8 @@ export interface CommitDeps {
   readonly metrics: RuntimeMetrics
   /** Kinds that are created but never read: those that a plan may write with the mode `createUnread`. */
   readonly unread?: readonly Resource[]
+  /** Fields of the status whose changes are logged. */
+  readonly highlights?: readonly string[]
 }
 
 export type Commit = <S>(owner: Owner<S>, plan: Plan<S>, call: WriteCall) => Promise<CommitResult>
@@ -69,8 +74,11 @@ export function committer(deps: CommitDeps): Commit {
     const spared = await deleteChildren(pass, deletions)
     const foreign = [...spared, ...(await writeChildren(pass, writes))]
     const isChanged = await writeStatus(pass, status, deps.clock)
-    if (isChanged || status === undefined) publish(owner, events, deps.recorder)
+    const due = isChanged || status === undefined ? events : []
+    publish(owner, due, deps.recorder)
+    logDecision(owner, { ...plan, events: due }, { note: call.note, highlights: deps.highlights })
     await deleteUnowned(pass, deletions)
+    if (!isChanged) await evictPods(pass, deletions)
     if (!isChanged) await deleteOwner(pass, deletions)
     return requeueAfterMs === undefined ? { foreign } : { foreign, requeueAfterMs }
   }
@@ -108,6 +116,15 @@ async function writeStatus({ owner, applier, call, metrics }: Pass, status: unkn
 
 function publish(owner: KubeObject, events: readonly EventNote[], recorder: Recorder): void {
   for (const event of events) recorder.record(owner, event)
+}
+
+function logDecision(
+  owner: Owner,
+  plan: Plan,
+  { note, highlights = [] }: { readonly note: Note | undefined; readonly highlights: readonly string[] | undefined },
+): void {
+  const line = note && decisionLine(owner, plan, highlights)
+  if (line) note(line.level, line.fields, 'decided')
 }
 
 /** The value as the server stores it: without undefined members. */

@@ -22,12 +22,14 @@ import type { Client } from '../kube/client.ts'
 import type { ObjectKey } from '../kube/object.ts'
 import type { Cache } from './cache.ts'
 import { type Clock, within } from './clock.ts'
-import { classify, RuntimeError, type Classification } from './errors.ts'
+import { classify, RuntimeError, type Classification, type ErrorCode } from './errors.ts'
 import { ForeignWatches } from './foreign-watches.ts'
-import { type Logger, reconcileLogger } from './log.ts'
+import type { LineBudget } from './line-budget.ts'
+import { type Logger, type Note, reconcileLogger } from './log.ts'
 import type { ReconcileOutcome, RuntimeMetrics } from './metrics.ts'
 import { NameConflict } from './name-conflict.ts'
 import { Resync } from './resync.ts'
+import type { ReconcileSpan, Tracing } from './tracing.ts'
 import type { WorkItem, WorkQueue } from './workqueue.ts'
 import type { WriteLog } from './write-log.ts'
 
@@ -35,6 +37,8 @@ export interface ReconcileContext {
   /** Aborts at the time limit, at shutdown and when leadership is lost. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly log: Logger
+  /** Logs what was decided about the object, within its budget of lines. */
+  readonly note: Note
   readonly reconcileId: string
   /** Use it for all writes: the next reconcile of the key waits until the caches show them. */
   readonly client: Client
@@ -54,6 +58,16 @@ export interface ControllerOptions {
   readonly timeoutMs?: number
   /** Interval at which every object is reconciled even without a change. */
   readonly resyncMs?: number
+  /** Called after each reconcile, for metrics about the objects. Must not throw. */
+  readonly onReconciled?: (key: ObjectKey, ended: Ended) => void
+}
+
+/** How a reconcile ended. */
+export interface Ended {
+  readonly outcome: ReconcileOutcome
+  readonly ms: number
+  /** Of the error, unless the reconcile was cancelled. */
+  readonly code?: ErrorCode
 }
 
 export interface ControllerDeps {
@@ -67,9 +81,20 @@ export interface ControllerDeps {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics: RuntimeMetrics
+  readonly lines: LineBudget
+  /** Default: reconciles are not traced. */
+  readonly tracing?: Tracing | undefined
+}
+
+/** What identifies a reconcile in logs and traces. */
+interface Identity {
+  readonly reconcileId: string
+  readonly span: ReconcileSpan | undefined
 }
 
 type Outcome = { readonly result: Result } | { readonly error: unknown }
+
+const ignore = (): void => undefined
 
 const STALE_AFTER_MS = 5_000
 /** Time for an aborted reconcile to return. */
@@ -89,7 +114,7 @@ export class Controller {
   constructor(deps: ControllerDeps, options: ControllerOptions = {}) {
     this.#deps = deps
     this.#foreign = new ForeignWatches(deps.client, (key) => deps.queue.add(key, 'user', 'ends'))
-    this.#options = { concurrency: 4, timeoutMs: 2 * 60_000, resyncMs: 10 * 60_000, ...options }
+    this.#options = { concurrency: 4, timeoutMs: 2 * 60_000, resyncMs: 10 * 60_000, onReconciled: ignore, ...options }
     const { clock, primary, queue } = deps
     this.#resync = new Resync({ clock, primary, queue, everyMs: this.#options.resyncMs })
   }
@@ -144,7 +169,11 @@ export class Controller {
     const stale = writes.staleness(key, Math.random())
     if (!stale) return false
     if (stale.forMs > STALE_AFTER_MS) {
-      log.warn({ controller: this.name, ...key, ...stale, code: 'StaleCache' }, 'waiting for a stale cache')
+      this.#noteTo(log, key)(
+        'warn',
+        { controller: this.name, ...key, ...stale, code: 'StaleCache' },
+        'waiting for a stale cache',
+      )
       metrics.failed(this.name, classify(new RuntimeError('StaleCache', 'the cache is behind')))
     }
     queue.addAfter(key, stale.checkAfterMs)
@@ -153,19 +182,24 @@ export class Controller {
   }
 
   async #reconcile({ key }: WorkItem): Promise<void> {
-    const { clock, metrics } = this.#deps
+    const { clock, metrics, tracing, primary } = this.#deps
     const started = clock.monotonic()
     const abort = new AbortController()
-    const context = this.#context(key, abort.signal)
-    const run = this.#run(key, context)
-    const ended = Promise.withResolvers<void>()
-    this.#running.set(abort, ended.promise)
+    const reconcileId = randomUUID()
+    const span = tracing?.reconcile({ controller: this.name, kind: primary.resource.kind, ...key, reconcileId })
+    const context = this.#context(key, abort.signal, { reconcileId, span })
+    const run = span ? span.run(() => this.#run(key, context)) : this.#run(key, context)
+    const returned = Promise.withResolvers<void>()
+    this.#running.set(abort, returned.promise)
     const outcome = await this.#withinTime(run, abort)
-    metrics.reconciled(this.name, this.#handle(key, outcome, context), clock.monotonic() - started)
+    const ended = { ...this.#handle(key, outcome, context), ms: clock.monotonic() - started }
+    metrics.reconciled(this.name, ended.outcome, ended.ms)
+    this.#options.onReconciled(key, ended)
+    span?.end(ended)
     void run.then(() => {
       this.#running.delete(abort)
       this.#deps.queue.done(key)
-      ended.resolve()
+      returned.resolve()
     })
   }
 
@@ -192,31 +226,36 @@ export class Controller {
     return outcome
   }
 
-  #handle(key: ObjectKey, outcome: Outcome, { signal, log }: ReconcileContext): ReconcileOutcome {
+  #handle(key: ObjectKey, outcome: Outcome, { signal, log, note }: ReconcileContext): Omit<Ended, 'ms'> {
     const { queue } = this.#deps
     if ('error' in outcome) {
       // An aborted run failed for the reason of the abort, whatever it threw.
-      this.#fail(key, signal.aborted ? signal.reason : outcome.error, log)
-      return 'error'
+      const code = this.#fail(key, signal.aborted ? signal.reason : outcome.error, { log, note })
+      return { outcome: 'error', ...(code !== undefined && { code }) }
     }
     queue.forget(key)
     this.#foreign.release(key)
     const { requeueAfterMs } = outcome.result
-    if (requeueAfterMs === undefined) return 'success'
+    if (requeueAfterMs === undefined) return { outcome: 'success' }
     queue.addAfter(key, requeueAfterMs)
-    return 'requeue'
+    return { outcome: 'requeue' }
   }
 
-  #fail(key: ObjectKey, error: unknown, log: Logger): void {
+  /** Returns the code of the error, unless the reconcile was cancelled. */
+  #fail(key: ObjectKey, error: unknown, { log, note }: Pick<ReconcileContext, 'log' | 'note'>): ErrorCode | undefined {
     const classification = classify(error)
     const { code } = classification
-    if (code === 'Cancelled') return log.debug({ err: error }, 'cancelled')
+    if (code === 'Cancelled') {
+      log.debug({ err: error }, 'cancelled')
+      return undefined
+    }
     this.#deps.metrics.failed(this.name, classification)
     const retryInMs = this.#retry(
       key,
       error instanceof NameConflict ? this.#follow(key, error, classification) : classification,
     )
-    log[levelOf(classification)]({ err: error, code, class: classification.class, retryInMs }, 'reconcile failed')
+    note(levelOf(classification), { err: error, code, class: classification.class, retryInMs }, 'reconcile failed')
+    return code
   }
 
   /** Watches the objects of a name conflict: a change of them triggers the next attempt. */
@@ -234,11 +273,19 @@ export class Controller {
     return retryAfterMs
   }
 
-  #context(key: ObjectKey, signal: AbortSignal): ReconcileContext {
-    const { client, writes } = this.#deps
-    const reconcileId = randomUUID()
-    const log = reconcileLogger(this.#deps.log, { controller: this.name, ...key, reconcileId })
-    return { signal, log, reconcileId, client: writes.clientFor(key, client) }
+  #context(key: ObjectKey, signal: AbortSignal, { reconcileId, span }: Identity): ReconcileContext {
+    const { client, writes, primary } = this.#deps
+    const { kind } = primary.resource
+    const trace = span && { traceId: span.traceId }
+    const log = reconcileLogger(this.#deps.log, { controller: this.name, kind, ...key, reconcileId, ...trace })
+    return { signal, log, note: this.#noteTo(log, key), reconcileId, client: writes.clientFor(key, client) }
+  }
+
+  #noteTo(log: Logger, key: ObjectKey): Note {
+    return (level, fields, message) => {
+      const sampled = this.#deps.lines.take(this.name, key)
+      if (sampled) log[level]({ ...fields, ...sampled }, message)
+    }
   }
 }
 

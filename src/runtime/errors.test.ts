@@ -28,6 +28,11 @@ const cases: { name: string; error: unknown; code: ErrorCode; retryAfterMs?: num
   { name: '410', error: answer(410), code: 'ApiExpired' },
   { name: '422', error: answer(422), code: 'ApiInvalid' },
   {
+    name: '500 for an apply that does not fit the schema',
+    error: answer(500, { message: 'failed to create typed patch object (/v1, Kind=Pod): .spec.x: field not declared' }),
+    code: 'ApiInvalid',
+  },
+  {
     name: '429 with Retry-After',
     error: answer(429, { details: { retryAfterSeconds: 3 } }),
     code: 'ApiThrottled',

@@ -15,7 +15,15 @@
  *
  * docs/reference/errors.md describes every code; a test compares the two.
  */
-import { ApiError, ConnectionError, hasCause, isAlreadyExists, isQuotaMessage } from '../kube/errors.ts'
+import {
+  ApiError,
+  ConnectionError,
+  hasCause,
+  isAlreadyExists,
+  isFieldConflict,
+  isMalformedApply,
+  isQuotaMessage,
+} from '../kube/errors.ts'
 
 export type ErrorClass = 'transient' | 'permanent' | 'external'
 
@@ -42,6 +50,7 @@ export const errorCatalogue = {
   Permanent: { class: 'permanent', retry: 'never', needsAction: true },
   // Raised by commit. A watch on the other object triggers the next attempt.
   NameConflict: { class: 'external', retry: 'never', needsAction: true },
+  FieldConflict: { class: 'external', retry: 'never', needsAction: true },
   // Responses of the API server.
   ApiUnreachable: { class: 'transient', retry: 'backoff', needsAction: false },
   ApiUnavailable: { class: 'transient', retry: 'after', needsAction: false },
@@ -104,8 +113,14 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
 
 function codeOfApiError(error: ApiError): ErrorCode {
   if (error.code === 403) return codeOfForbidden(error)
-  if (error.code === 409) return isAlreadyExists(error) ? 'ApiAlreadyExists' : 'ApiConflict'
+  if (error.code === 409) return codeOfConflict(error)
+  if (isMalformedApply(error)) return 'ApiInvalid'
   return codeOfStatus[error.code] ?? (error.code >= 500 ? 'ApiUnavailable' : 'Unexpected')
+}
+
+function codeOfConflict(error: ApiError): ErrorCode {
+  if (isAlreadyExists(error)) return 'ApiAlreadyExists'
+  return isFieldConflict(error) ? 'FieldConflict' : 'ApiConflict'
 }
 
 /** The server answers 403 in three cases. Only the message identifies a rejection by quota. */

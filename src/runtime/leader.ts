@@ -28,6 +28,8 @@ export interface LeaderElection {
   readonly lease: Required<ObjectKey>
   /** Unique to this process. The manager's default is the host name and a random part. */
   readonly identity: string
+  /** `host:port` at which candidates reach this process while it leads. Published in the Lease. */
+  readonly address?: string
   /** How long candidates wait after the last renewal, in whole seconds. */
   readonly durationMs?: number
   /** How long the leader acts without a successful renewal; less than the duration. */
@@ -43,11 +45,13 @@ export interface LeaderDeps {
   readonly random?: () => number
 }
 
+/** On the Lease: the address of its holder. */
+const ADDRESS_ANNOTATION = 'ml.example.com/leader-address'
 const JITTER = 0.2
 const POLLS_PER_RENEWAL = 4
 
 export class LeaderElector {
-  readonly #election: Required<LeaderElection>
+  readonly #election: Required<Omit<LeaderElection, 'address'>> & Pick<LeaderElection, 'address'>
   readonly #client: Client
   readonly #clock: Clock
   readonly #log: Logger
@@ -55,6 +59,7 @@ export class LeaderElector {
   /** The Lease that the next write updates; absent if it must be read first. */
   #lease: Lease | undefined
   #observedVersion: string | undefined
+  #leaderAddress: string | undefined
   /** When the last observed Lease of another holder expires. */
   #expiresAt = -Infinity
   #renewedAt = -Infinity
@@ -73,6 +78,11 @@ export class LeaderElector {
 
   get isLeading(): boolean {
     return this.#clock.monotonic() < this.#deadline
+  }
+
+  /** The address of the leader, as a candidate has last observed it. It may no longer lead, or be gone. */
+  get leaderAddress(): string | undefined {
+    return this.#leaderAddress
   }
 
   /** Resolves when this process is the leader or the signal aborts. */
@@ -152,8 +162,9 @@ export class LeaderElector {
   }
 
   #write(current: Lease | undefined, signal: AbortSignal): Promise<Lease> {
-    const { lease: metadata, identity, durationMs } = this.#election
+    const { identity, durationMs } = this.#election
     const taken = current?.spec?.holderIdentity !== identity
+    const metadata = this.#metadata(current, taken)
     const spec = {
       ...current?.spec,
       holderIdentity: identity,
@@ -161,7 +172,7 @@ export class LeaderElector {
       renewTime: this.#now(),
       ...(taken && { acquireTime: this.#now(), leaseTransitions: (current?.spec?.leaseTransitions ?? -1) + 1 }),
     }
-    if (current) return this.#client.update(Lease, { ...current, spec }, { signal })
+    if (current) return this.#client.update(Lease, { ...current, metadata, spec }, { signal })
     return this.#client.create(
       Lease,
       { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec },
@@ -169,8 +180,21 @@ export class LeaderElector {
     )
   }
 
+  /** A new holder replaces the address. */
+  #metadata(current: Lease | undefined, taken: boolean): Lease['metadata'] {
+    const metadata: Lease['metadata'] = current?.metadata ?? this.#election.lease
+    if (!taken) return metadata
+    const { [ADDRESS_ANNOTATION]: _last, ...annotations } = metadata.annotations ?? {}
+    const { address } = this.#election
+    return {
+      ...metadata,
+      annotations: { ...annotations, ...(address !== undefined && { [ADDRESS_ANNOTATION]: address }) },
+    }
+  }
+
   #observe(lease: Lease): void {
     this.#lease = lease
+    this.#leaderAddress = lease.metadata.annotations?.[ADDRESS_ANNOTATION]
     if (lease.metadata.resourceVersion === this.#observedVersion) return
     this.#observedVersion = lease.metadata.resourceVersion
     const announcedMs = (lease.spec?.leaseDurationSeconds ?? 0) * 1000 || this.#election.durationMs

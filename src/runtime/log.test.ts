@@ -10,7 +10,7 @@ function captured(level: 'info' | 'debug') {
 
 test('a line is JSON with level, time and the fields of its reconcile', () => {
   const { lines, log } = captured('info')
-  const fields = { controller: 'jobs', namespace: 'a', name: 'x', reconcileId: '1' }
+  const fields = { controller: 'jobs', kind: 'Job', namespace: 'a', name: 'x', reconcileId: '1' }
   reconcileLogger(log, fields).info({ pods: 3 }, 'done')
   assert.equal(lines.length, 1)
   const { time, ...rest } = lines[0] ?? {}

@@ -13,10 +13,16 @@ export interface LoggerOptions {
 /** The fields of every line of a reconcile. */
 export interface ReconcileFields {
   readonly controller: string
+  readonly kind: string
   readonly namespace?: string
   readonly name: string
   readonly reconcileId: string
+  /** Only with tracing. */
+  readonly traceId?: string
 }
+
+/** Logs a line about an object, unless the object or the process has used up its budget of lines. */
+export type Note = (level: 'info' | 'warn' | 'error', fields: object, message: string) => void
 
 export function createLogger({ level = 'info', destination }: LoggerOptions = {}): Logger {
   const settings = {

@@ -22,9 +22,11 @@ import { EventRecorder } from './events.ts'
 import { writeGate } from './gate.ts'
 import { Health } from './health.ts'
 import { type LeaderElection, LeaderElector } from './leader.ts'
+import { LineBudget } from './line-budget.ts'
 import type { Logger } from './log.ts'
 import { RuntimeMetrics } from './metrics.ts'
-import { serve } from './server.ts'
+import { serve, type ServerOptions } from './server.ts'
+import type { Tracing } from './tracing.ts'
 import { WorkQueue } from './workqueue.ts'
 import { WriteLog } from './write-log.ts'
 
@@ -40,11 +42,15 @@ export interface ManagerOptions {
   /** Default: no election; this process is always the leader. */
   readonly leaderElection?: Omit<LeaderElection, 'identity'> & { readonly identity?: string }
   /** Serves `/healthz`, `/readyz` and `/metrics`. Default: no server. */
-  readonly server?: { readonly port: number; readonly host?: string }
+  readonly server?: Pick<ServerOptions, 'port' | 'host' | 'authorizeMetrics'>
+  /** Prefix of the runtime's metrics, such as `my_operator_`. Default: none. */
+  readonly metricsPrefix?: string
   /** Time for running reconciles to finish at shutdown. */
   readonly shutdownMs?: number
   /** The backoff of failed keys. */
   readonly backoff?: BackoffPolicy
+  /** Traces reconciles and their calls. Default: nothing is traced. */
+  readonly tracing?: Tracing | undefined
   readonly clock?: Clock
 }
 
@@ -65,6 +71,8 @@ export class Manager {
   readonly #server: ManagerOptions['server']
   readonly #elector: LeaderElector | undefined
   readonly #leaseClient: Client | undefined
+  readonly #lines: LineBudget
+  readonly #tracing: Tracing | undefined
   readonly #controllers: Controller[] = []
   readonly #queues = new Map<string, WorkQueue>()
 
@@ -76,8 +84,11 @@ export class Manager {
     this.#backoff = options.backoff ?? defaultBackoff
     this.#server = options.server
     this.identity = leaderElection?.identity ?? `${hostname()}_${randomUUID()}`
-    this.metrics = new RuntimeMetrics(clock)
-    const interceptors = () => [this.#gate(leaderElection), this.metrics.interceptor]
+    this.metrics = new RuntimeMetrics(clock, options.metricsPrefix)
+    this.#lines = new LineBudget({ clock, onDropped: () => this.metrics.lineDropped() })
+    this.#tracing = options.tracing
+    const traced = options.tracing ? [options.tracing.interceptor] : []
+    const interceptors = () => [this.#gate(leaderElection), ...traced, this.metrics.interceptor]
     this.client = connect(interceptors())
     this.#leaseClient = leaderElection && connect(interceptors())
     this.caches = new Caches({ client: this.client, log, metrics: this.metrics, clock })
@@ -95,13 +106,30 @@ export class Manager {
     return this.#elector?.isLeading ?? true
   }
 
+  /** The address that the leader has published, as this process has last observed it while it does not lead. */
+  get leaderAddress(): string | undefined {
+    return this.#elector?.leaderAddress
+  }
+
   /** Starts the definition of a controller; `reconcile` at the end of the chain completes it. */
   controller(name: string): ControllerBuilder {
     const { client, caches, clock, log, metrics } = this
     if (this.#queues.has(name)) throw new Error(`controller ${name} already exists`)
     const queue = new WorkQueue({ clock, backoff: this.#backoff })
     this.#queues.set(name, queue)
-    const deps = { name, queue, client, caches, clock, log, metrics, writes: new WriteLog(caches, clock) }
+    const writes = new WriteLog(caches, clock)
+    const deps = {
+      name,
+      queue,
+      client,
+      caches,
+      clock,
+      log,
+      metrics,
+      writes,
+      lines: this.#lines,
+      tracing: this.#tracing,
+    }
     return new ControllerBuilder(deps, (controller) => this.#controllers.push(controller))
   }
 

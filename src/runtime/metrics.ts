@@ -3,10 +3,10 @@
  * two tests, share nothing. No label has the name of an object, so the number of series stays small.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Interceptor } from '../kube/interceptor.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Classification } from './errors.ts'
+import { PrefixedMetrics } from './prefixed-metrics.ts'
 
 const FAST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const QUANTILES = [50, 99, 99.9]
@@ -14,41 +14,48 @@ const NANOSECONDS = 1e9
 
 export type ReconcileOutcome = 'success' | 'requeue' | 'error'
 
-export class RuntimeMetrics {
-  readonly registry = new Registry()
+export class RuntimeMetrics extends PrefixedMetrics {
   readonly #clock: Clock
-  readonly #queueWait = this.#histogram('workqueue_wait_seconds', 'Time a ready key waited for a worker', [
-    'controller',
-  ])
-  readonly #reconciles = this.#histogram('reconcile_duration_seconds', 'Duration of reconciles by outcome', [
-    'controller',
-    'outcome',
-  ])
-  readonly #errors = this.#counter('reconcile_errors_total', 'Failed reconciles by class and code of the error', [
+  readonly #queueWait = this.histogram('workqueue_wait_seconds', 'Time a ready key waited for a worker', {
+    labelNames: ['controller'],
+    buckets: FAST_SECONDS,
+  })
+  readonly #reconciles = this.histogram('reconcile_duration_seconds', 'Duration of reconciles by outcome', {
+    labelNames: ['controller', 'outcome'],
+    buckets: FAST_SECONDS,
+  })
+  readonly #errors = this.counter('reconcile_errors_total', 'Failed reconciles by class and code of the error', [
     'controller',
     'class',
     'code',
   ])
-  readonly #mappingErrors = this.#counter('mapping_errors_total', 'Mapping functions and filters that threw', [
+  readonly #mappingErrors = this.counter('mapping_errors_total', 'Mapping functions and filters that threw', [
     'controller',
     'kind',
   ])
-  readonly #requests = this.#counter('kube_requests_total', 'Calls to the API server', ['verb', 'kind', 'code'])
-  readonly #latency = this.#histogram('kube_request_duration_seconds', 'Time until the API server answered', [
-    'verb',
-    'kind',
-  ])
-  readonly #restarts = this.#counter('watch_restarts_total', 'Watches that had to begin again, by cause', [
+  readonly #requests = this.counter('kube_requests_total', 'Calls to the API server', ['verb', 'kind', 'code'])
+  readonly #latency = this.histogram('kube_request_duration_seconds', 'Time until the API server answered', {
+    labelNames: ['verb', 'kind'],
+    buckets: FAST_SECONDS,
+  })
+  readonly #restarts = this.counter('watch_restarts_total', 'Watches that had to begin again, by cause', [
     'kind',
     'cause',
   ])
-  readonly #events = this.#counter('events_dropped_total', 'Events that were not sent, by cause', ['cause'])
-  readonly #writes = this.#counter('commit_writes_total', 'Writes by commit, and those it found needless', [
+  readonly #events = this.counter('events_dropped_total', 'Events that were not sent, by cause', ['cause'])
+  readonly #lines = this.counter(
+    'log_lines_dropped_total',
+    'Lines that were not logged, because there were too many',
+    [],
+  )
+  readonly #writes = this.counter('commit_writes_total', 'Writes by commit, and those it found needless', [
     'kind',
     'action',
   ])
 
-  constructor(clock: Clock = systemClock) {
+  /** The prefix tells the metrics of this program from those of others, such as `my_operator_`. */
+  constructor(clock: Clock = systemClock, prefix = '') {
+    super(prefix)
     this.#clock = clock
   }
 
@@ -94,25 +101,12 @@ export class RuntimeMetrics {
     this.#events.inc({ cause })
   }
 
-  committed(kind: string, action: 'applied' | 'annotated' | 'pruned' | 'status' | 'skipped' | 'conflict'): void {
-    this.#writes.inc({ kind, action })
+  lineDropped(): void {
+    this.#lines.inc()
   }
 
-  /** Registers a gauge whose values are read at each scrape. */
-  gauge<L extends string>(
-    { name, help, labelNames }: { readonly name: string; readonly help: string; readonly labelNames: readonly L[] },
-    read: () => Iterable<readonly [Record<L, string>, number]>,
-  ): void {
-    const gauge: Gauge<L> = new Gauge({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: [this.registry],
-      collect: () => {
-        gauge.reset()
-        for (const [labels, value] of read()) gauge.set(labels, value)
-      },
-    })
+  committed(kind: string, action: 'applied' | 'annotated' | 'pruned' | 'status' | 'skipped' | 'conflict'): void {
+    this.#writes.inc({ kind, action })
   }
 
   /** Measures the delay of timers, which shows work that blocks the thread. The returned function stops it. */
@@ -122,14 +116,6 @@ export class RuntimeMetrics {
     const help = 'Delay of the event loop since the last scrape'
     this.gauge({ name: 'event_loop_delay_seconds', help, labelNames: ['quantile'] }, () => drain(delay))
     return () => delay.disable()
-  }
-
-  #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
-    return new Counter({ name, help, labelNames, registers: [this.registry] })
-  }
-
-  #histogram<L extends string>(name: string, help: string, labelNames: L[]): Histogram<L> {
-    return new Histogram({ name, help, labelNames, buckets: FAST_SECONDS, registers: [this.registry] })
   }
 }
 

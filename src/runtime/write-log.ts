@@ -97,6 +97,7 @@ function recordingClient(client: Client, wrote: Wrote, removed: Removed): Client
     pages: (resource, options) => client.pages(resource, options),
     logs: (pod, options) => client.logs(pod, options),
     streamLogs: (pod, options) => client.streamLogs(pod, options),
+    streamLogBytes: (pod, options) => client.streamLogBytes(pod, options),
     openWatch: (resource, options) => client.openWatch(resource, options),
     request: (call, options) => client.request(call, options),
     close: () => client.close(),

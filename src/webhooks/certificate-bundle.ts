@@ -22,7 +22,11 @@ export interface CertificateBundle {
 export interface Lifetimes {
   readonly authorityMs: number
   readonly leafMs: number
-  /** Time from publishing an authority to its first use, so that all API servers and replicas know it. */
+  /**
+   * Time from publishing an authority to its first use, so that all API servers and replicas know it. Training pods keep
+   * the authorities that they started with, so it is as long as most of them run; and shorter than a third of `leafMs`,
+   * because the leaf of the last authority must last until then.
+   */
   readonly settleMs: number
 }
 
@@ -33,7 +37,7 @@ export interface CertificatePolicy extends Lifetimes {
 
 const DAY_MS = 86_400_000
 
-export const lifetimes: Lifetimes = { authorityMs: 730 * DAY_MS, leafMs: 90 * DAY_MS, settleMs: 600_000 }
+export const lifetimes: Lifetimes = { authorityMs: 730 * DAY_MS, leafMs: 90 * DAY_MS, settleMs: 14 * DAY_MS }
 
 /** Renewal starts after two thirds of the lifetime. */
 const RENEW_AT = 2 / 3

@@ -17,6 +17,8 @@ export interface CertificateReaderOptions {
   readonly log: Logger
   readonly directory: string
   readonly pollMs?: number
+  /** `ca`: the content of `ca.crt`, if the directory has it. */
+  readonly onCertificate?: (certificate: { readonly leaf: KeyPair; readonly ca: string | undefined }) => void
 }
 
 interface CertificateUser {
@@ -30,6 +32,7 @@ export class CertificateReader {
   readonly #options: CertificateReaderOptions
   readonly #server: CertificateUser
   #current: KeyPair | undefined
+  #published: { readonly cert: string; readonly ca: string | undefined } | undefined
   #problem: string | undefined = 'no certificate yet'
 
   constructor(options: CertificateReaderOptions, server: CertificateUser) {
@@ -55,10 +58,18 @@ export class CertificateReader {
     }
   }
 
+  /** Other servers use the certificate of the same pass as this one. */
+  #publish(leaf: KeyPair, ca: string | undefined): void {
+    if (leaf.cert === this.#published?.cert && ca === this.#published.ca) return
+    this.#published = { cert: leaf.cert, ca }
+    this.#options.onCertificate?.({ leaf, ca })
+  }
+
   async #pass(): Promise<void> {
     const { log, directory } = this.#options
     try {
       const leaf = await readKeyPair(directory)
+      this.#publish(leaf, await read(directory, 'ca.crt').catch(() => undefined))
       this.#problem = undefined
       if (leaf.cert === this.#current?.cert && leaf.key === this.#current.key) return
       this.#server.useCertificate(leaf)

@@ -14,6 +14,7 @@
 import type { Client } from '../kube/client.ts'
 import { isAlreadyExists, isConflict } from '../kube/errors.ts'
 import type { ObjectKey } from '../kube/object.ts'
+import type { KeyPair } from '../kube/x509.ts'
 import { type Clock, pause } from '../runtime/clock.ts'
 import type { Logger } from '../runtime/log.ts'
 import {
@@ -30,6 +31,13 @@ import { loadBundle, storeBundle } from './certificate-secret.ts'
 import { type ConversionServer, startConversionServer } from './conversion-server.ts'
 import { publishTrust, type WebhookEndpoint } from './conversion-trust.ts'
 
+/** A certificate in use, for other servers of this process. */
+export interface ServedCertificate {
+  readonly leaf: KeyPair
+  /** The authorities to trust, PEM. Undefined if others provide the certificate without them. */
+  readonly ca: string | undefined
+}
+
 export interface WebhookServerOptions {
   readonly clock: Clock
   readonly log: Logger
@@ -37,6 +45,8 @@ export interface WebhookServerOptions {
   readonly host?: string
   /** Interval of checks for a renewal by others and for changes of the CRD. */
   readonly pollMs?: number
+  /** Called for the first certificate, and when the certificate or the authorities change. */
+  readonly onCertificate?: (certificate: ServedCertificate) => void
 }
 
 export interface ConversionWebhookOptions extends WebhookServerOptions {
@@ -164,11 +174,14 @@ class CertificateKeeper implements CertificateProvider {
 
   /** Publishes the authorities before it uses the certificate. */
   async #use(bundle: CertificateBundle): Promise<void> {
-    const { client, endpoint, log } = this.#options
+    const { client, endpoint, log, onCertificate } = this.#options
     if (await publishTrust(client, bundle.authorities, endpoint)) {
       log.info({ authorities: bundle.authorities.length }, 'published the conversion webhook')
     }
-    if (bundle.leaf.cert !== this.#current?.leaf.cert) this.#server.useCertificate(bundle.leaf)
+    const ca = bundle.authorities.join('')
+    const isNewLeaf = bundle.leaf.cert !== this.#current?.leaf.cert
+    if (isNewLeaf) this.#server.useCertificate(bundle.leaf)
+    if (isNewLeaf || ca !== this.#current?.authorities.join('')) onCertificate?.({ leaf: bundle.leaf, ca })
     this.#current = bundle
   }
 }

@@ -1,8 +1,15 @@
 /** A manifest with every field for each version of each kind. */
 
 import { type Kind, type KindVersion, resourceOf } from '../../src/api/kind.ts'
-import { mlopsModelDeploymentKind, modelDeploymentKind, modelServerKind, trainingJobKind } from '../../src/api/kinds.ts'
+import {
+  mlopsModelDeploymentKind,
+  modelDeploymentKind,
+  modelServerKind,
+  trainingJobKind,
+  trainingScheduleKind,
+} from '../../src/api/kinds.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
+import { userPodTemplate } from './pod-template.ts'
 
 export interface Manifest extends KubeObject {
   readonly spec: Readonly<Record<string, unknown>>
@@ -72,23 +79,34 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   image: 'registry/image:tag',
   command: ['python', 'train.py'],
   args: ['--fast'],
-  env: [{ name: 'OMP_NUM_THREADS', value: '4' }],
+  env: [token, { name: 'OMP_NUM_THREADS', value: '4' }],
   envFrom: [{ prefix: 'S3_', secretRef: { name: 's3', optional: true } }],
   engine: 'pods',
   numWorkers: 4,
   gpusPerWorker: 2,
   procsPerWorker: 2,
   roles: [
-    { name: 'ps', replicas: 2, gpus: 0, image: 'registry/ps:tag', command: ['serve'], args: ['--all'], resources },
+    {
+      name: 'ps',
+      replicas: 2,
+      gpus: 0,
+      image: 'registry/ps:tag',
+      command: ['serve'],
+      args: ['--all'],
+      resources,
+      podTemplate: userPodTemplate('training-worker'),
+    },
     { name: 'chief' },
   ],
-  elastic: { minWorkers: 2, maxWorkers: 8 },
+  elastic: { minWorkers: 2, maxWorkers: 8, resizePolicy: 'Now', maxWaitSeconds: 60 },
   suspend: false,
   hyperparameters,
   checkpoint: {
     enabled: true,
     frequency: 2,
     deleteOnCompletion: false,
+    keepLast: 5,
+    resumeFrom: 'pretraining',
     storage: { type: 'pvc', path: '/ckpt', size: '50Gi', storageClass: 'standard', accessModes: ['ReadWriteMany'] },
   },
   dataVolume: { claimName: 'data', readOnly: true },
@@ -97,6 +115,8 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
   restartPolicy: 'Never',
   backoffLimit: 5,
   failurePolicy: { rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3, 42] } }] },
+  stall: { timeoutSeconds: 1800, action: 'Restart' },
+  progress: { metrics: { port: 8080, path: '/metrics' } },
   activeDeadlineSeconds: 86_400,
   ttlSecondsAfterFinished: 3600,
   cleanPodPolicy: 'All',
@@ -107,6 +127,9 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     tolerations: [{ key: 'spot', operator: 'Equal', value: 'yes', effect: 'NoExecute', tolerationSeconds: 60 }],
     affinity,
     topologyKey: 'topology.kubernetes.io/zone',
+    gang: 'auto',
+    queueName: 'research',
+    gangTimeoutSeconds: 300,
   },
   serviceAccountName: 'trainer',
   imagePullSecrets: [{ name: 'registry' }],
@@ -117,6 +140,35 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     { name: 'datasets', persistentVolumeClaim: { claimName: 'datasets', readOnly: true } },
   ],
   volumeMounts: [{ name: 'scratch', mountPath: '/scratch', subPath: 'team-a', readOnly: false }],
+  tracking: { mlflow: { experiment: 'sentiment', runName: 'nightly', tags: { team: 'nlp' } } },
+  output: {
+    path: 'model/model.pt',
+    registerAs: 'sentiment',
+    deploy: {
+      name: 'sentiment',
+      version: 'v2',
+      modelName: 'sentiment-classifier',
+      framework: 'onnx',
+      runtime: 'triton',
+      image: 'example.com/server:1',
+      resources,
+    },
+  },
+  podTemplate: userPodTemplate('training-worker'),
+})
+
+export const completeTrainingSchedule = complete(trainingScheduleKind, 'v1', {
+  schedule: '30 3 * * MON-FRI',
+  timeZone: 'Europe/Berlin',
+  concurrencyPolicy: 'Replace',
+  suspend: true,
+  startingDeadlineSeconds: 600,
+  successfulJobsHistoryLimit: 2,
+  failedJobsHistoryLimit: 2,
+  jobTemplate: {
+    metadata: { labels: { team: 'a' }, annotations: { 'example.com/purpose': 'nightly' } },
+    spec: completeTrainingJob.manifest.spec,
+  },
 })
 
 export const completeAlphaTrainingJob = complete(trainingJobKind, 'v1alpha1', {
@@ -150,8 +202,16 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
       args: ['--verbose'],
       env: [{ name: 'OMP_NUM_THREADS', value: '2' }, token],
       envFrom: [{ configMapRef: { name: 'settings', optional: true } }],
+      volumes: [
+        { name: 'own', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+        { name: 'own-settings', configMap: { name: 'settings' } },
+        { name: 'own-login', secret: { secretName: 'login' } },
+        { name: 'own-datasets', persistentVolumeClaim: { claimName: 'datasets', readOnly: true } },
+      ],
+      volumeMounts: [{ name: 'own', mountPath: '/own', subPath: 'team-a', readOnly: false }],
+      podTemplate: userPodTemplate('server'),
     },
-    { name: 'v2', weight: 10, modelPath: 'pvc://models/v2' },
+    { name: 'v2', weight: 10, modelPath: 'oci://registry.example.com/models/bert:v2?path=/models' },
   ],
   resources,
   args: ['--log'],
@@ -163,11 +223,44 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
   scaling: servingScaling,
   healthCheck: { endpoint: '/ready', intervalSeconds: 10, timeoutSeconds: 2, failureThreshold: 5 },
   traffic: {
-    provider: 'gateway',
+    provider: 'auto',
     gateways: ['public', 'infra/public'],
     hostnames: ['*.example.com'],
     drainSeconds: 10,
+    mirror: { version: 'v2', percent: 10 },
+    match: [
+      { version: 'v2', header: { name: 'x-tester', value: 'yes' } },
+      { version: 'v1', cookie: { name: 'tester', value: 'yes' } },
+    ],
+    stickiness: { cookie: 'session' },
   },
+  rollout: {
+    strategy: 'canary',
+    steps: [
+      { weight: 10, pauseSeconds: 60 },
+      { weight: 50, pause: true },
+    ],
+    analysis: {
+      maxErrorRate: '1.5%',
+      maxErrorRateRatio: '150%',
+      maxLatencyMs: 250,
+      maxLatencyP99Ms: 800,
+      maxLatencyRatio: '120%',
+      metrics: [
+        { name: 'accuracy', query: 'avg(accuracy{version="{version}"})', max: '1', min: '0.9', maxRatio: '110%' },
+      ],
+      minRequests: 100,
+      intervalSeconds: 30,
+      failureLimit: 2,
+      noTraffic: 'Fail',
+      watchSeconds: 600,
+    },
+    autoRollback: false,
+    progressDeadlineSeconds: 300,
+  },
+  paused: true,
+  historyLimit: 5,
+  rollbackTo: { revision: 3 },
   validation: { script: 'validate.py', image: 'registry/validator:tag', timeoutSeconds: 60 },
   storage: {
     secretName: 's3',
@@ -185,6 +278,7 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
   },
   serviceAccountName: 'model-reader',
   imagePullSecrets: [{ name: 'registry' }],
+  podTemplate: userPodTemplate('server'),
 })
 
 export const completeModelServer = complete(modelServerKind, 'v1', {

@@ -5,7 +5,10 @@ import { ATTEMPT_LABEL, INDEX_LABEL, JOB_UID_LABEL, ROLE_LABEL } from '../../src
 import type { Decide, PodOutcome } from '../fakes/kubelet.ts'
 
 /** As a user writes it: the server sets the defaults. */
-export type SpecInput = Partial<Omit<TrainingJobSpec, 'checkpoint'>> & { readonly checkpoint?: object }
+export type SpecInput = Partial<Omit<TrainingJobSpec, 'checkpoint' | 'elastic'>> & {
+  readonly checkpoint?: object
+  readonly elastic?: object
+}
 
 export function trainingJob(namespace: string, name: string, spec: SpecInput = {}): TrainingJob {
   const image = { image: 'example.com/trainer:1', command: ['train'], numWorkers: 2, gpusPerWorker: 0 }

@@ -16,7 +16,7 @@ import { until } from '../timing/until.ts'
 export const trafficKinds: readonly Resource[] = [VirtualService, DestinationRule, HTTPRoute]
 
 export async function installTrafficKinds(client: Client, wanted = trafficKinds): Promise<void> {
-  await Promise.all(wanted.map((resource) => install(client, resource)))
+  await Promise.all(wanted.map((resource) => installPublished(client, resource)))
 }
 
 /** Whether the cluster has any of these CRDs. */
@@ -37,7 +37,8 @@ function falseIfNotFound(error: unknown): false {
 
 const nameOf = ({ plural, group }: Resource): string => `${plural}.${group}`
 
-async function install(client: Client, resource: Resource): Promise<void> {
+/** Installs the CRD that another project publishes for the kind. */
+export async function installPublished(client: Client, resource: Resource): Promise<void> {
   const text = await readFile(await provideCrd(nameOf(resource)), 'utf8')
   await client.apply(CustomResourceDefinition, parse(text) as KubeObject, { force: true })
   await until(`${resource.kind} to be served`, async () => (await client.list(resource)).items)

@@ -1,5 +1,5 @@
 /** How a cluster takes up what each built-in provider renders. */
-import { ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.ts'
+import { entriesOf, ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Deployment } from '../../src/kube/resources.ts'
 import { VERSION_LABEL } from '../../src/plan/model-names.ts'
@@ -113,8 +113,8 @@ function gateway(): World {
   }
 }
 
-const routeIn = ({ annotate }: Rendered): RouteEntry[] =>
-  JSON.parse(annotate[0]?.annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+const routeIn = ({ annotate }: Rendered): readonly RouteEntry[] =>
+  entriesOf(annotate[0]?.annotations[ROUTE_ANNOTATION] ?? '[]')
 
 function router(): World {
   const pods = [proxyPod('a'), proxyPod('b')]

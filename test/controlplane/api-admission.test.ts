@@ -12,6 +12,7 @@ import {
   completeModelDeployment,
   completeModelServer,
   completeTrainingJob,
+  completeTrainingSchedule,
   type Manifest,
 } from '../builders/manifests.ts'
 import { assertRejected, clientWithApi, placed, rejectionBy, type Spec, weights } from '../fixtures/admission.ts'
@@ -20,7 +21,13 @@ const client = await clientWithApi()
 
 const rejection = (resource: Resource<Manifest>, manifest: Manifest) => rejectionBy(client, resource, manifest)
 
-const kinds = [completeTrainingJob, completeModelDeployment, completeModelServer, completeMlopsModelDeployment]
+const kinds = [
+  completeTrainingJob,
+  completeTrainingSchedule,
+  completeModelDeployment,
+  completeModelServer,
+  completeMlopsModelDeployment,
+]
 
 for (const complete of kinds) {
   const { apiVersion, kind } = complete.manifest
@@ -130,6 +137,7 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeTrainingJob, { volumeMounts: [{ name: 'scratch', mountPath: '/a/../b' }] }, 'mountPath', '".."'],
   [completeTrainingJob, { volumeMounts: [{ name: 'scratch', mountPath: '/a', subPath: '../b' }] }, 'subPath', '".."'],
   [completeTrainingJob, { envFrom: [{ prefix: 'A' }] }, 'spec.envFrom', 'exactly one source'],
+  [completeTrainingJob, { scheduling: { gang: 'native', queueName: 'q' } }, 'scheduling.queueName', 'volcano or auto'],
 
   [completeModelDeployment, { versions: weights(60, 30) }, 'spec.versions', 'sum to 100'],
   [completeModelDeployment, { versions: weights(50, 51) }, 'spec.versions', 'sum to 100'],
@@ -271,7 +279,8 @@ test('rejects names that are invalid for the children', async (t) => {
     }
   }
   const { resource, manifest } = completeModelDeployment
-  const spec = { ...manifest.spec, versions: [{ name: 'v'.repeat(20), weight: 100, modelPath: 's3://b/m' }] }
+  const versions = [{ name: 'v'.repeat(20), weight: 100, modelPath: 's3://b/m' }]
+  const spec = { ...manifest.spec, versions, traffic: {} }
   const long = placed(manifest, into, spec, 'm'.repeat(43))
   await assertRejected('name and version', rejection(resource, long), 'spec.versions', 'shorter than 63')
   assert.equal(await rejection(resource, placed(manifest, into, spec, 'm'.repeat(42))), undefined)

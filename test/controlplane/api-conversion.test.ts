@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { HIDDEN_FIELDS } from '../../src/api/conversion.ts'
-import { alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
+import { kinds, alphaTrainingJobs, trainingJobs } from '../../src/api/kinds.ts'
 import type { AlphaTrainingJob } from '../../src/api/trainingjob.v1alpha1.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
 import { ApiError } from '../../src/kube/errors.ts'
@@ -16,7 +16,7 @@ import { alphaJob, client, failures, job, plane, running, warnings } from '../fi
 test('the CRDs are accepted without a warning', async () => {
   assert.deepEqual(warnings, [])
   const { items } = await client.list(CustomResourceDefinition)
-  assert.equal(items.length, 4)
+  assert.equal(items.length, kinds.length)
   for (const { status } of items) {
     const bad = status?.conditions?.filter(({ type, status: is }) => type === 'NonStructuralSchema' && is === 'True')
     assert.deepEqual(bad, [])
@@ -150,7 +150,8 @@ test('a job created in one version can be read and changed in both, across a res
 
   const stored = await client.get(trainingJobs, key)
   assert.equal(stored.spec.numWorkers, 4)
-  assert.deepEqual(stored.spec.elastic, { minWorkers: 1, maxWorkers: 100 })
+  const resizing = { resizePolicy: 'AtCheckpoint', maxWaitSeconds: 600 }
+  assert.deepEqual(stored.spec.elastic, { minWorkers: 1, maxWorkers: 100, ...resizing })
   await client.patch(trainingJobs, key, { spec: { backoffLimit: 7, elastic: { minWorkers: 2, maxWorkers: 6 } } })
   await client.patch(trainingJobs, key, { status: { state: 'Restarting', progress: '45%' } }, { subresource: 'status' })
   await first.close()
@@ -168,7 +169,7 @@ test('a job created in one version can be read and changed in both, across a res
   const final = await client.get(trainingJobs, key)
   assert.equal(final.spec.numWorkers, 5)
   assert.equal(final.spec.backoffLimit, 7)
-  assert.deepEqual(final.spec.elastic, { minWorkers: 2, maxWorkers: 6 })
+  assert.deepEqual(final.spec.elastic, { minWorkers: 2, maxWorkers: 6, ...resizing })
   assert.deepEqual(final.status, { state: 'Completed', progress: '45%' })
   assert.equal(final.metadata.annotations, undefined)
 

@@ -2,16 +2,29 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { serverVariables } from '../../src/api/environment.ts'
-import { ownServerVolumes } from '../../src/api/server-pod.ts'
+import { ownServerVolumes, serverVariables } from '../../src/api/pod-guards.ts'
 import { namespace } from '../cluster/shared-cluster.ts'
-import { type Complete, completeModelDeployment, completeModelServer } from '../builders/manifests.ts'
+import {
+  type Complete,
+  completeMlopsModelDeployment,
+  completeModelDeployment,
+  completeModelServer,
+} from '../builders/manifests.ts'
 import { assertRejected, clientWithApi, placed, rejectionBy, type Spec } from '../fixtures/admission.ts'
 
 const client = await clientWithApi()
 
 const secretKeyRef = { name: 's', key: 'k' }
 const alone = { runtime: undefined, image: undefined }
+
+/** One version with these fields, in a spec with the volume `shared`. */
+const inVersion = (more: Spec): Spec => ({
+  versions: [{ name: 'v1', weight: 100, modelPath: '/m', ...more }],
+  volumes: [{ name: 'shared', emptyDir: {} }],
+  volumeMounts: undefined,
+  traffic: {},
+})
+const ownVolume = { name: 'own', emptyDir: {} }
 
 /** The change, and words of the rejection: the field and the fix. */
 const rejected: readonly [Complete, Spec, ...string[]][] = [
@@ -63,6 +76,31 @@ const rejected: readonly [Complete, Spec, ...string[]][] = [
     ),
     [kind, { volumeMounts: [{ name: 'scratch', mountPath: '/mnt/models/x' }] }, 'mountPath', 'choose another path'],
   ]),
+  ...ownServerVolumes.map((name): [Complete, Spec, ...string[]] => [
+    completeModelDeployment,
+    inVersion({ volumes: [{ name, emptyDir: {} }] }),
+    'versions[0].volumes[0].name',
+    'choose another name',
+  ]),
+  [completeModelDeployment, inVersion({ volumes: [{ name: 'a' }] }), 'versions[0].volumes[0]', 'exactly one source'],
+  [
+    completeModelDeployment,
+    inVersion({ volumes: [{ name: 'a', hostPath: { path: '/' } }] }),
+    'versions[0].volumes[0]',
+    'exactly one source',
+  ],
+  ...['/tmp', '/etc', '/mnt/models/x', '/dev/shm'].map((mountPath): [Complete, Spec, ...string[]] => [
+    completeModelDeployment,
+    inVersion({ volumes: [ownVolume], volumeMounts: [{ name: 'own', mountPath }] }),
+    'versions[0].volumeMounts[0].mountPath',
+    'choose another path',
+  ]),
+  [
+    completeModelDeployment,
+    inVersion({ volumes: [ownVolume], volumeMounts: [{ name: 'other', mountPath: '/a' }] }),
+    'spec.versions',
+    'versions[].volumeMounts[].name must match the name of a volume of the version or of the spec',
+  ],
   [completeModelDeployment, { storage: { credentialsFile: { key: 'a' } } }, 'credentialsFile.secretName'],
   [completeModelDeployment, { storage: { credentialsFile: { secretName: 's', variable: 'PATH' } } }, 'variable'],
   [completeModelDeployment, { storage: { caBundle: { configMapName: 'c', key: '../ca' } } }, 'caBundle.key'],
@@ -74,6 +112,41 @@ const rejected: readonly [Complete, Spec, ...string[]][] = [
       'az',
     ],
   ),
+  ...[
+    'oci://',
+    'oci://bert',
+    'oci:/registry/bert',
+    'oci://registry.example.com/Bert:v1',
+    'oci://registry.example.com/bert@sha256:1',
+    'oci://user:pw@registry.example.com/bert:v1',
+    'oci://registry.example.com/bert:v1?path=models',
+    'oci://registry.example.com/bert:v1#models',
+  ].flatMap((uri): [Complete, Spec, ...string[]][] => [
+    [
+      completeModelDeployment,
+      { versions: [{ name: 'v1', weight: 100, modelPath: uri }] },
+      'versions[0].modelPath',
+      'write for example',
+    ],
+    [completeMlopsModelDeployment, { modelURI: uri }, 'spec.modelURI', 'write for example'],
+  ]),
+  [
+    completeModelDeployment,
+    { versions: [{ name: 'v1', weight: 100, modelPath: 'oci://r.example.com/m:v1?path=/a/../b' }] },
+    'versions[0].modelPath',
+    '".."',
+  ],
+  [
+    completeModelDeployment,
+    {
+      versions: [
+        { name: 'v1', weight: 100, modelPath: 'oci://r.example.com/m:v1', checksum: `sha256:${'a'.repeat(64)}` },
+      ],
+    },
+    'versions[0].checksum',
+    'remove checksum',
+    'digest',
+  ],
   ...['/models', '/models/x'].map((mountPath): [Complete, Spec, ...string[]] => [
     completeModelServer,
     { volumeMounts: [{ name: 'scratch', mountPath }] },
@@ -91,9 +164,24 @@ test('rejects what cannot run, by name and with advice', async (t) => {
   t.diagnostic(`${rejected.length} invalid manifests rejected`)
 })
 
+const images = [
+  'oci://registry.example.com/models/bert',
+  'oci://localhost:5000/bert:v1.0_rc-1',
+  `oci://registry.example.com/models/bert:v1@sha256:${'a'.repeat(64)}?path=/models/bert`,
+]
+
+/** Without rules of the traffic that name the other version. */
+const sole = (modelPath: string): Spec => ({ versions: [{ name: 'v1', weight: 100, modelPath }], traffic: {} })
+
 const accepted: readonly [Complete, Spec][] = [
-  [completeModelDeployment, { versions: [{ name: 'v1', weight: 100, modelPath: 'az://models/bert' }] }],
+  ...images.flatMap((uri): [Complete, Spec][] => [
+    [completeModelDeployment, sole(uri)],
+    [completeMlopsModelDeployment, { modelURI: uri }],
+  ]),
+  [completeModelDeployment, sole('az://models/bert')],
   [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/tmp/cache' }] }],
+  [completeModelDeployment, inVersion({ volumes: [ownVolume], volumeMounts: [{ name: 'own', mountPath: '/own' }] })],
+  [completeModelDeployment, inVersion({ volumeMounts: [{ name: 'shared', mountPath: '/shared' }] })],
   [completeModelDeployment, { volumeMounts: [{ name: 'scratch', mountPath: '/etc/ssl/own' }] }],
   [completeModelDeployment, { ...alone, framework: 'onnx' }],
   [completeModelDeployment, { framework: 'pytorch', runtime: undefined }],

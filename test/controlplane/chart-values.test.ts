@@ -1,8 +1,10 @@
 /** What each value of the chart changes in the rendered objects. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parse } from 'yaml'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Deployment, Pod } from '../../src/kube/resources.ts'
+import type { ConfigMap, Deployment, Pod } from '../../src/kube/resources.ts'
+import { operatorConfig } from '../../src/operator-config.ts'
 import { documentsOf, objectsOf, rendered, setting, SYSTEM } from '../cluster/chart.ts'
 
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`
@@ -114,6 +116,19 @@ test('labels, annotations, security contexts and probes of the pod', async () =>
   assert.deepEqual(container.livenessProbe, { httpGet: { path: '/healthz', port: 'http' }, periodSeconds: 30 })
 })
 
+test('clusterUsers leaves the users of the operator, of jobs and of models to the cluster', async () => {
+  const all = await objects('--set=clusterUsers=true', '--set=config.serving.user=2000')
+  const restricted = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
+  const { pod, args } = deploymentOf(all)
+  assert.deepEqual(pod.securityContext, restricted)
+  assert.deepEqual((all.get('Pod/ml-operator-test') as Pod).spec?.securityContext, restricted)
+  assert.ok(args.includes('--config=/etc/ml-operator/config.yaml'))
+  const { data } = all.get('ConfigMap/ml-operator') as ConfigMap
+  const { training, serving } = operatorConfig(parse(data?.['config.yaml'] ?? ''))
+  assert.deepEqual([training.user, serving.user], ['cluster', 2000], 'a user of the config takes precedence')
+  assert.equal((await objects()).get('ConfigMap/ml-operator'), undefined)
+})
+
 test('a role in each watched namespace, and none for the others', async () => {
   const manifest = documentsOf(await rendered(4, '--set=watchNamespaces={a,b}', '--skip-tests'))
   const placed = (kind: string) =>
@@ -130,7 +145,18 @@ test('a role in each watched namespace, and none for the others', async () => {
   const all = new Map(manifest.map((one) => [`${one.kind}/${one.metadata.name}`, one]))
   assert.ok(deploymentOf(all).args.includes('--namespace=a,b'))
   const cluster = rulesOf(all, `ClusterRole/ml-operator-${SYSTEM}`).flatMap(({ resources }) => resources)
-  assert.deepEqual(cluster, ['nodes', 'customresourcedefinitions'])
+  assert.deepEqual(cluster, ['nodes', 'tokenreviews', 'customresourcedefinitions'])
+})
+
+test('progress reports need the webhook, and no permission if they are disabled', async () => {
+  const isSet = async (...settings: Parameters<typeof objects>): Promise<boolean[]> => {
+    const all = await objects(...settings)
+    const rules = JSON.stringify(rulesOf(all, 'ClusterRole/ml-operator'))
+    return [JSON.stringify(deploymentOf(all).pod).includes('REPORTS'), rules.includes('tokenreviews')]
+  }
+  assert.deepEqual(await isSet(), [true, true])
+  assert.deepEqual(await isSet(setting('reports.enabled', false)), [false, false])
+  assert.deepEqual(await isSet(setting('webhook.enabled', false)), [false, false])
 })
 
 test('without mlops there is no CRD, no rule and no controller of its group', async () => {
@@ -164,6 +190,26 @@ test('cert-manager issues the certificate for the Service and sets the CA of the
   const issuerRef = setting('webhook.certificate.certManager.issuerRef', { name: 'company', kind: 'ClusterIssuer' })
   assert.ok(!(await objects(flag, issuerRef)).has('Issuer/ml-operator-webhook'))
   await assert.rejects(rendered(4, flag, '--set=webhook.certificate.secretName=own'), /exclude each other: remove one/)
+})
+
+test('the admission policy, for the watched namespaces, unless it is switched off', async () => {
+  interface Policy extends KubeObject {
+    readonly spec: { readonly policyName?: string; readonly matchResources?: object }
+  }
+  const binding = (all: ReadonlyMap<string, KubeObject>, name: string) =>
+    (all.get(`ValidatingAdmissionPolicyBinding/${name}`) as Policy | undefined)?.spec
+  const name = 'ml-operator-pod-permission'
+  assert.deepEqual(binding(await objects(), name), { policyName: name, validationActions: ['Deny'] })
+  const watched = `ml-operator-${SYSTEM}-pod-permission`
+  const two = binding(await objects('--set=watchNamespaces={a,b}'), watched)
+  assert.equal(two?.policyName, watched)
+  const matchExpressions = [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: ['a', 'b'] }]
+  assert.deepEqual(two.matchResources, { namespaceSelector: { matchExpressions } })
+  const off = await objects('--set=admissionPolicy.enabled=false')
+  assert.deepEqual(
+    [...off.keys()].filter((key) => key.startsWith('ValidatingAdmissionPolicy')),
+    [],
+  )
 })
 
 test('the roles of users, unless they are switched off', async () => {

@@ -64,6 +64,23 @@ describe('commit', () => {
     assert.deepEqual(await fixture.audit.take(), [])
   })
 
+  test('create writes once, with a controller, and never changes the child', async (t) => {
+    const fixture = await CommitFixture.start(t)
+    const owner = await fixture.widget()
+    const key = { namespace: fixture.namespace, name: 'run' }
+    await fixture.pass({ create: [configMap('run')] })
+    const { metadata } = await client.get(ConfigMap, key)
+    assert.equal(metadata.ownerReferences?.[0]?.uid, owner.metadata.uid)
+    await fixture.pass({ create: [configMap('run', { other: 'data' })] })
+    const cached = fixture.manager.caches.of(ConfigMap)
+    t.mock.method(cached, 'get', () => undefined)
+    await fixture.pass({ create: [configMap('run', { other: 'data' })] })
+    t.mock.restoreAll()
+    assert.equal((await client.get(ConfigMap, key)).metadata.resourceVersion, metadata.resourceVersion)
+    await client.create(ConfigMap, { ...configMap('theirs'), metadata: { ...key, name: 'theirs' } })
+    await assert.rejects(fixture.pass({ create: [configMap('theirs')] }), { code: 'NameConflict' })
+  })
+
   test('createUnread writes once, with a controller, and never reads', async (t) => {
     const fixture = await CommitFixture.start(t)
     const { metadata } = await fixture.widget()

@@ -20,9 +20,14 @@ const documents = [
   'README.md',
   'docs/quickstart.md',
   'docs/training.md',
+  'docs/schedules.md',
+  'docs/tracking.md',
   'docs/serving.md',
+  'docs/rollouts.md',
   'docs/gpu.md',
+  'docs/pod-template.md',
   'docs/multi-tenancy.md',
+  'docs/queues.md',
   'docs/migration.md',
 ]
 
@@ -50,11 +55,23 @@ test('README.md: every command is run by a test', () => {
   // Tests have no registry: the commands differ from those for kind by the push and the name of the image.
   const [registry = ''] = readmeCommands('From your registry')
   const image = 'registry.example.com/ml-operator'
-  const push = `buildah push docker-archive:dist/images/operator.tar docker://${image}:0.1.0`
+  // test/node/install.test.ts runs `pull` and `push`, with a directory as the registry.
+  const pull = 'buildah pull docker-archive:dist/images/operator.tar'
+  const push = `buildah push docker.io/library/ml-operator:0.1.0 docker://${image}:0.1.0`
   const named = `${install[0]} \\\n  --set image.repository=${image}`
-  assert.equal(registry, [make, push, named, ...install.slice(1)].join('\n'))
+  assert.equal(registry, [make, pull, push, named, ...install.slice(1)].join('\n'))
   assert.deepEqual(readmeCommands('Install'), [])
-  assert.deepEqual(readmeCommands('Without access to the internet'), ['node src/main.ts images --describe'])
+  const [outside, inside = ''] = readmeCommands('Without access to the internet')
+  assert.equal(outside, 'make release\nmake list-images')
+  const fromRelease = registry
+    .replace(`${make}\n`, 'sha256sum --check SHA256SUMS\n')
+    .replace('dist/images/operator.tar', 'image-operator-0.1.0-linux-amd64.tar')
+    .replace(' charts/ml-operator ', ' ml-operator-0.1.0.tgz ')
+    .replace(
+      `repository=${image}`,
+      `repository=${image} \\\n  --set config.serving.routerImage=registry.example.com/envoy:v1.38.3`,
+    )
+  assert.equal(inside, fromRelease)
   assert.match(readFileSync(join(ROOT, '.ci', 'run'), 'utf8'), /\nexec make test\n$/)
 })
 
@@ -62,7 +79,7 @@ test('every `make` target that our documents name exists', () => {
   const text = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/*.md', { cwd: ROOT })]
     .map((document) => readFileSync(join(ROOT, document), 'utf8'))
     .join('\n')
-  const targets = new Set([...text.matchAll(/(?:`|^|\d )make ([a-z][a-z-]+)/gm)].map(([, target = '']) => target))
+  const targets = new Set([...text.matchAll(/(?:`|^|\d )make ([a-z][a-z0-9-]+)/gm)].map(([, target = '']) => target))
   assert.ok(targets.size > 5)
   const makefile = readFileSync(join(ROOT, 'Makefile'), 'utf8')
   for (const target of targets) assert.match(makefile, new RegExp(`^${target}:`, 'm'))

@@ -1,21 +1,20 @@
 /** The agent as a process, with a real S3 server. Needs no cluster, but takes too long for a unit test. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 
-import { failureOf } from '../../src/agent/fetch/error.ts'
+import { failureOf } from '../../src/agent/fetch/failure.ts'
 import { fetchModel } from '../../src/agent/fetch/fetch.ts'
 import { sourceOf } from '../../src/agent/fetch/sources/source-of.ts'
-import { type FetchFailure, parseFetchFailure } from '../../src/api/fetch-failure.ts'
 import { type S3Server, startS3 } from '../../testenv/s3.ts'
+import { type Agent, type AgentOptions, rangesIn, scratch, startAgent } from '../fixtures/agent.ts'
 import { until } from '../timing/until.ts'
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const BUCKET = 'models'
 const LARGE = 200_000_000
 
@@ -34,40 +33,9 @@ before(async () => {
 
 after(() => s3.stop())
 
-interface Agent {
-  readonly child: ChildProcess
-  readonly directory: string
-  readonly ended: Promise<number | null>
-  /** Its log so far. */
-  readonly lines: string[]
-  failure(): Promise<FetchFailure | undefined>
-}
-
-async function scratch(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'model-'))
-  t.after(() => rm(directory, { recursive: true, force: true }))
-  return directory
-}
-
-function start(directory: string, key: string, options: { args?: string[]; env?: NodeJS.ProcessEnv } = {}): Agent {
-  const log = join(directory, 'termination-log')
-  const to = join(directory, 'model')
+function start(directory: string, key: string, { args = [], env = {} }: AgentOptions = {}): Agent {
   const uri = key.includes('://') ? key : `s3://${BUCKET}/${key}`
-  const args = ['agent', 'fetch', '--uri', uri, '--to', to, '--termination-log', log, ...(options.args ?? [])]
-  const env = { PATH: process.env['PATH'], ...s3.env, AWS_EC2_METADATA_DISABLED: 'true', ...options.env }
-  const child = spawn(process.execPath, [MAIN, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const lines: string[] = []
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (data: Buffer) => void lines.push(...data.toString().trimEnd().split('\n')))
-  }
-  const ended = new Promise<number | null>((resolve) => void child.once('close', resolve))
-  return { child, directory: to, ended, lines, failure: async () => parseFetchFailure(await readFile(log, 'utf8')) }
-}
-
-function rangesIn(directory: string): number {
-  const state = join(directory, '.fetch')
-  const name = readdirSync(state).find((one) => one.endsWith('.ranges'))
-  return name === undefined ? 0 : readFileSync(join(state, name), 'utf8').split('\n').length - 1
+  return startAgent(directory, uri, { args, env: { ...s3.env, AWS_EC2_METADATA_DISABLED: 'true', ...env } })
 }
 
 describe('a model in S3', () => {

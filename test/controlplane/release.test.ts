@@ -32,6 +32,7 @@ test('has every file of a release page', async () => {
     'install.yaml',
     'ml-operator-0.1.0.tgz',
     'ml-operator-runtime-0.1.0.tgz',
+    'ml_operator-0.1.0-py3-none-any.whl',
     'release-notes.md',
     'sbom.cdx.json',
   ])

@@ -57,7 +57,7 @@ const drifts: readonly Drift[] = [
   { resource: Service, name: `${MODEL}-v1`, edit: { metadata: { labels: { app: 'another' } } } },
   { resource: HorizontalPodAutoscaler, name: `${MODEL}-v1`, edit: { spec: { maxReplicas: 40 } } },
   { resource: PodDisruptionBudget, name: `${MODEL}-v1`, edit: { metadata: { labels: { app: null } } } },
-  { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { 'haproxy.cfg': 'global' } } },
+  { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { 'envoy.json': '{}' } } },
 ]
 
 /** Additions that keep our own fields, as merge patches of `kubectl patch` and `kubectl edit`. */
@@ -124,7 +124,7 @@ describe('the children of a model', () => {
 
   test('lose additions of others within seconds, and nothing more is written once converged', async (t) => {
     const fixture = await setUp(t, { resyncMs: 200 })
-    const { create, reaches, get } = fixture
+    const { create, reaches, becomes, get } = fixture
     await create({ ...everything, validation: undefined as never })
     await reaches('Running')
     await writesAfterRestart(fixture)
@@ -135,7 +135,7 @@ describe('the children of a model', () => {
         isDeepStrictEqual(specOf(await get(resource, name)), before),
       )
     }
-    await reaches('Running')
+    await becomes('settled', (model) => conditionOf(model, 'Progressing').status === 'False')
     assert.deepEqual(await writesAfterRestart(fixture), [])
   })
 

@@ -5,6 +5,7 @@ import { campaign } from '../crash/campaign/campaign.ts'
 import { sampleOfKinds, workloads } from '../crash/campaign/catalogue.ts'
 import { crashes, slice } from '../crash/campaign/plans.ts'
 import { trainingHarness } from '../crash/harness/training-harness.ts'
+import { gangScenarios } from '../crash/scenarios/gang-scenarios.ts'
 import { trainingScenarios } from '../crash/scenarios/training-scenarios.ts'
 
 const { kubeconfig } = await sharedCluster()
@@ -15,7 +16,7 @@ after(() => harness.close())
 const SLICE = 16
 
 describe('recovers when it is killed at a write', { concurrency: true }, () => {
-  for (const scenario of trainingScenarios) {
+  for (const scenario of [...trainingScenarios, ...gangScenarios]) {
     test(scenario.name, async (t) => {
       const report = await campaign(harness, scenario, slice(crashes, { every: SLICE, from: 4 }))
       const { plans, crashes: crashCount, writes, violations } = report

@@ -1,10 +1,11 @@
 /** Pods with the labels of a job that do not belong to it. On a cluster of its own: the operator serves all namespaces. */
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
 import type { OwnerReference } from '../../src/kube/object.ts'
-import { ConfigMap, Pod } from '../../src/kube/resources.ts'
+import { ConfigMap, Job, Pod } from '../../src/kube/resources.ts'
 import { ATTEMPT_LABEL, CONTAINER, INDEX_LABEL, JOB_UID_LABEL, ROLE_LABEL } from '../../src/plan/training/index.ts'
 import { ownCluster } from '../cluster/own-cluster.ts'
 import { ended, running } from '../fakes/pod-status.ts'
@@ -125,4 +126,23 @@ test('completes a real gang beside forged pods', async (t) => {
   kubelet.decide(succeedTogether(2))
   const { status } = await reaches('Completed')
   assert.deepEqual([status?.attempts, status?.failures, status?.workers?.succeeded], [1, 0, 2])
+})
+
+test('engine job: a forged pod of a deleted Job does not end the running Job', async (t) => {
+  const { own, create, runs, kubelet, job, passesThrice } = await setUp(t)
+  const created = await create({ engine: 'job', backoffLimit: 0 })
+  await runs(2)
+  await kubelet.stop()
+  const at = { namespace: own, name: `${NAME}-job` }
+  const { metadata } = await client.get(Job, at)
+  const deleted = { apiVersion: 'batch/v1', kind: 'Job', name: at.name, uid: randomUUID(), controller: true }
+  const forged = await forge(own, created, 0, deleted)
+  t.after(() => release(forged))
+  const forgedAt = { namespace: own, name: forged.metadata.name }
+  await client.patch(Pod, forgedAt, { status: running(forged) }, { subresource: 'status' })
+  await passesThrice()
+  const { status } = await job()
+  assert.deepEqual([status?.state, status?.attempts, status?.failures], ['Running', 1, 0])
+  const left = await client.get(Job, at)
+  assert.deepEqual([left.metadata.uid, left.spec?.suspend], [metadata.uid, false])
 })

@@ -76,7 +76,7 @@ const mutants: readonly Mutant[] = [
 describe('catches a planted bug', { concurrency: true }, () => {
   for (const { name, scenario: wanted, planner, plans, found } of mutants) {
     test(name, async (t) => {
-      const harness = await trainingHarness(kubeconfig, { parallel: 4, patienceMs: 6_000 }, planner)
+      const harness = await trainingHarness(kubeconfig, { parallel: 4, patienceMs: 6_000 }, { planner })
       t.after(() => harness.close())
       const scenario = trainingScenarios.find((one) => one.name === wanted)
       assert.ok(scenario)

@@ -13,7 +13,7 @@ import { condition, ended, imageMissing, now, running, type NamedStatus } from '
 
 /** What happens to a pod. `undefined`: it keeps running, ready. A `NamedStatus` is reported as it is. */
 export type PodOutcome =
-  | { readonly exitCode: number; readonly reason?: string }
+  | { readonly exitCode: number; readonly reason?: string; readonly message?: string }
   | { readonly disruption: string }
   | NamedStatus
   | 'image-missing'
@@ -39,6 +39,7 @@ export class Kubelet {
   readonly #stop = new AbortController()
   readonly #ended: Promise<void>
   #decide: Decide
+  #list: Decide = () => ({ exitCode: 0, message: NO_CHECKPOINTS })
   /** While set, terminating pods stay, as on a node that does not respond. */
   #holdsTerminating = false
 
@@ -54,6 +55,12 @@ export class Kubelet {
 
   decide(decide: Decide): void {
     this.#decide = decide
+    this.#reconcile()
+  }
+
+  /** Decides about the pods that list checkpoints. By default they find none. */
+  decideListing(list: Decide): void {
+    this.#list = list
     this.#reconcile()
   }
 
@@ -108,11 +115,15 @@ export class Kubelet {
     if (pod.metadata.deletionTimestamp !== undefined)
       return this.#holdsTerminating ? undefined : () => this.#remove(pod)
     if (phase !== 'Pending' && phase !== 'Running') return undefined
-    const outcome = this.#decide(pod, this.pods)
+    const outcome = this.#outcomeOf(pod)
     if (outcome === 'unscheduled') return undefined
     if (!pod.spec?.nodeName) return () => this.#bind(pod)
     if (phase === 'Running' && isEnd(outcome)) return () => this.#report(pod, ended(pod, endOf(outcome)))
     return this.#reportOnce(pod, outcome)
+  }
+
+  #outcomeOf(pod: Pod): PodOutcome {
+    return isListing(pod) ? this.#list(pod, this.pods) : this.#decide(pod, this.pods)
   }
 
   #reportOnce(pod: Pod, outcome: PodOutcome): (() => Promise<Pod>) | undefined {
@@ -147,6 +158,11 @@ export class Kubelet {
     this.#pods.delete(uid ?? '')
   }
 }
+
+const NO_CHECKPOINTS = '{"count":0,"pruned":0,"imported":false}'
+
+/** Whether the pod lists the checkpoints of a training job. */
+export const isListing = ({ metadata }: Pod): boolean => metadata.labels?.['component'] === 'checkpoints'
 
 /** The pod or its namespace is being deleted, or the pod has changed, or the server is busy. The watch reports what follows. */
 function isExpected(error: unknown): boolean {

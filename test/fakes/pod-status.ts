@@ -75,6 +75,14 @@ export interface NamedStatus {
 
 export const unready = (pod: Pod): NamedStatus => ({ name: 'unready', status: running(pod, false) })
 
+/** Its server started long ago, was ready, and is not any more. */
+export function noLongerReady(pod: Pod): NamedStatus {
+  const containerStatuses = containersOf(pod).map((one) =>
+    containerStatus(one, { state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }),
+  )
+  return { name: 'no longer ready', status: { ...running(pod, false), containerStatuses } }
+}
+
 export const imageMissing = (pod: Pod): NamedStatus => ({ name: 'image missing', status: imagePullBackOff(pod) })
 
 function imagePullBackOff(pod: Pod): object {
@@ -125,10 +133,11 @@ export interface End {
   readonly reason?: string
   /** The reason of the condition DisruptionTarget, if the pod was disrupted. */
   readonly disruption?: string
+  readonly message?: string
 }
 
-export function ended(pod: Pod, { exitCode, reason, disruption }: End): object {
-  const state = done(exitCode, reason ?? (exitCode === 0 ? 'Completed' : 'Error'))
+export function ended(pod: Pod, { exitCode, reason, disruption, message }: End): object {
+  const state = done(exitCode, reason ?? (exitCode === 0 ? 'Completed' : 'Error'), message)
   const why = disruption === undefined ? [] : [condition('DisruptionTarget', 'True', { reason: disruption })]
   return {
     phase: exitCode === 0 ? 'Succeeded' : 'Failed',

@@ -3,6 +3,7 @@
  * requests are set by the test.
  */
 import {
+  entriesOf,
   ROUTE_ANNOTATION,
   type RouteEntry,
   type RouterReport,
@@ -46,7 +47,7 @@ export class FakeRouters {
 
   #applyRoute({ metadata }: Pod): void {
     const annotation = metadata.annotations?.[ROUTE_ANNOTATION]
-    if (annotation !== undefined) this.#routes.set(metadata.uid ?? '', JSON.parse(annotation) as RouteEntry[])
+    if (annotation !== undefined) this.#routes.set(metadata.uid ?? '', entriesOf(annotation))
   }
 
   #report({ metadata }: Pod): RouterReport | undefined {

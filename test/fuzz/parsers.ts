@@ -1,16 +1,26 @@
-/** Parsers of data from the API server, router pods, HAProxy, users and annotations. */
+/** Parsers of data from the API server, router pods, Envoy, Prometheus, users and annotations. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseRequestLine } from '../../src/agent/router/request-line.ts'
+import { parseMarker } from '../../src/agent/checkpoints/marker.ts'
+import { parseEffect } from '../../src/agent/router/effect.ts'
+import { clustersOf, routesOf } from '../../src/agent/router/resources.ts'
 import { hostAndPort, parseRoute, RouteError } from '../../src/agent/router/route.ts'
-import { divisionOf, parseRetries, parseServers } from '../../src/agent/router/servers.ts'
-import { commandsToward } from '../../src/agent/router/steering.ts'
+import { parseActive, parseStatistics } from '../../src/agent/router/statistics.ts'
+import { TrafficCounters } from '../../src/agent/router/traffic-counters.ts'
+import { checkpointsResultText, parseCheckpointsResult } from '../../src/api/checkpoint-result.ts'
 import { HIDDEN_FIELDS } from '../../src/api/conversion.ts'
+import { parseAnswer, PrometheusError } from '../../src/integrations/prometheus/query-answer.ts'
 import { parseReport } from '../../src/integrations/router-reports.ts'
 import { configFromKubeconfig } from '../../src/kube/kubeconfig.ts'
 import { ConfigError } from '../../src/kube/config-error.ts'
 import { compareQuantity, parseQuantity, quantityNumber } from '../../src/kube/quantity.ts'
+import { scopedQuery } from '../../src/plan/promql/scoped-query.ts'
+import { parseGpuPage } from '../../src/reports/gpu-page.ts'
+import { parseReportBody, ReportError } from '../../src/reports/report-body.ts'
+import { parseLogLine } from '../../src/reports/sources/log-line.ts'
+import { LogLines } from '../../src/reports/sources/log-lines.ts'
+import { parseMetricsPage } from '../../src/reports/sources/metrics-page.ts'
 import { answerBytes } from '../../src/webhooks/review-bytes.ts'
 import { outcome, parser, type Target } from './target.ts'
 
@@ -53,13 +63,47 @@ const review = (version: string, object: unknown): string =>
 
 export const reviews = [review('v1', alpha), review('v1alpha1', job), review('v1', job)]
 
-const STATE = `1
-# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_fqdn srv_port
-3 versions 1 v1 10.0.0.1 2 0 90 0 - 8080
-3 versions 2 v2 10.0.0.2 2 0 10 0 - 8080
-3 versions 4 -nobody 127.0.0.1 2 0 1 1 - 1
+const CONFIG_DUMP = JSON.stringify({
+  configs: [
+    { '@type': 'envoy.admin.v3.ClustersConfigDump', version_info: 'c' },
+    {
+      '@type': 'envoy.admin.v3.EndpointsConfigDump',
+      dynamic_endpoint_configs: [
+        {
+          endpoint_config: {
+            cluster_name: 'versions',
+            endpoints: [
+              {
+                lb_endpoints: [
+                  {
+                    load_balancing_weight: 90,
+                    metadata: { filter_metadata: { 'ml-operator': { version: 'v1' } } },
+                  },
+                ],
+              },
+            ],
+          },
+        },
+      ],
+    },
+    {
+      '@type': 'envoy.admin.v3.RoutesConfigDump',
+      dynamic_route_configs: [
+        {
+          version_info: 'r',
+          route_config: { name: 'model', virtual_hosts: [{ routes: [{ route: { cluster: 'versions' } }] }] },
+        },
+      ],
+    },
+  ],
+})
+const STATISTICS = `# TYPE envoy_tries_ended counter
+envoy_tries_ended{version="v1",code="200",flags="-"} 18
+envoy_tries_ended{version="v2",code="0",flags="UF"} 3
+envoy_tries_ms{version="v1"} 62
+envoy_tries_latency_bucket{version="v1",le="+Inf"} 18
+envoy_http_downstream_rq_active{envoy_http_conn_manager_prefix="model"} 4
 `
-const DESTINATIONS = [{ version: 'v1', ip: '10.0.0.1', port: 8080, weight: 100 }]
 
 const KUBECONFIG = `apiVersion: v1
 kind: Config
@@ -81,33 +125,117 @@ export const parsers: readonly Target[] = [
     start: parser((input) => parseReport(input.toString()), SyntaxError),
   },
   {
+    name: 'answer of Prometheus',
+    share: 100,
+    seeds: [
+      '{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1700000000.1,"12.5"]}]}}',
+      '{"status":"success","data":{"resultType":"scalar","result":[1700000000,"NaN"]}}',
+      '{"status":"error","errorType":"bad_data","error":"1:3: parse error: unexpected end of input"}',
+    ],
+    start: parser((input) => parseAnswer(200, input.toString()), PrometheusError),
+  },
+  {
+    name: 'query of a user',
+    share: 100,
+    seeds: [
+      'sum by (le) (increase(a_bucket{x=~"y|z",w!=\'v\'}[60s])) / on (le) group_left (pod) b offset 5m > bool 1.5e-3',
+      '{__name__="a"} or -max(b) without (pod) unless c{x=`y`}',
+    ],
+    start: parser((input) => scopedQuery(input.toString(), { namespace: 'a' })),
+  },
+  {
+    name: 'progress report',
+    share: 100,
+    seeds: [
+      '{"epoch":3,"totalEpochs":10,"step":1200,"totalSteps":4000,"loss":0.21,"metrics":{"lr":0.001}}',
+      '{"checkpoint":{"path":"/checkpoints/3","step":1000},"time":"2026-01-01T00:00:00Z"}',
+      '{"trainerStatus":{"progressPercentage":45,"metrics":[{"name":"loss","value":"0.2"}]}}',
+    ],
+    start: parser((input) => {
+      const text = input.toString()
+      return parseReportBody(text, text.includes('trainerStatus') ? 'kubeflow' : 'own')
+    }, ReportError),
+  },
+  {
+    name: 'log of a worker',
+    share: 100,
+    seeds: [
+      'epoch=3/10 step=1200/4000 loss=0.21 lr=0.001\ncheckpoint="/a b" checkpoint_step=1000\n',
+      '{"epoch":3,"totalEpochs":10,"loss":0.2,"metrics":{"lr":1}}\nEpoch [3/10], Step [100/600], Loss: 0.2\n 45%|#| 450/1000\r',
+    ],
+    start: parser((input) => new LogLines().push(input, 50).map(parseLogLine)),
+  },
+  {
+    name: 'metrics of a worker',
+    share: 100,
+    seeds: ['# TYPE training_step gauge\ntraining_step{rank="0"} 1200\nloss 0.2 1700000000000\ntraining_lr 1e-3\n'],
+    start: parser((input) => parseMetricsPage(input.toString()), ReportError),
+  },
+  {
+    name: 'metrics of GPUs',
+    share: 50,
+    seeds: ['# x\nDCGM_FI_DEV_GPU_UTIL{gpu="0",namespace="team-a",pod="bert-workers-0"} 87\n'],
+    start: parser((input) => parseGpuPage(input.toString())),
+  },
+  {
+    name: 'checkpoint marker',
+    share: 30,
+    seeds: ['{"step":1000,"time":"2026-01-01T12:00:00.000Z","files":{"model.pt":7,"nested/optimizer.pt":0}}'],
+    start: parser((input) => parseMarker(input.toString())),
+  },
+  {
+    name: 'result of prepared checkpoints',
+    share: 30,
+    seeds: [
+      '{"latest":{"name":"step-00001000","step":1000,"time":"2026-01-01T12:00:00.000Z"},"count":3,"pruned":2,"imported":false}',
+      '{"error":"s3://bucket/x: the server answers 403; allow s3:GetObject"}',
+    ],
+    start: parser((input) => {
+      const result = parseCheckpointsResult(input.toString())
+      return result && parseCheckpointsResult(checkpointsResultText(result))
+    }),
+  },
+  {
     name: 'route annotation',
     share: 130,
     seeds: [
       '[{"version":"v1","address":"m-v1:8080","weight":90},{"version":"v2","address":"10.0.0.2:80","weight":10}]',
+      '{"versions":[{"version":"v1","address":"m-v1:80","weight":100}],"mirror":{"version":"v1","percent":5},"match":[{"version":"v1","cookie":{"name":"a","value":"b"}}],"stickiness":{"header":"x-user"}}',
     ],
-    start: parser((input) => parseRoute(input.toString())?.map(({ address }) => hostAndPort(address)), RouteError),
-  },
-  {
-    name: 'HAProxy servers',
-    share: 130,
-    seeds: [STATE],
     start: parser((input) => {
-      const servers = parseServers(input.toString())
-      return [divisionOf(servers), commandsToward(DESTINATIONS, servers)]
+      const route = parseRoute(input.toString())
+      const destinations = route?.versions.map(({ version, address, weight }) => ({
+        version,
+        weight,
+        ip: hostAndPort(address).host,
+        port: hostAndPort(address).port,
+      }))
+      return (
+        route &&
+        destinations && [
+          routesOf({ destinations, rules: route.rules }),
+          clustersOf({ destinations, rules: route.rules }),
+        ]
+      )
+    }, RouteError),
+  },
+  {
+    name: 'configuration of Envoy',
+    share: 130,
+    seeds: [CONFIG_DUMP],
+    start: parser((input) => parseEffect(input.toString()), Error),
+  },
+  {
+    name: 'statistics of Envoy',
+    share: 120,
+    seeds: [STATISTICS],
+    start: parser((input) => {
+      const page = input.toString()
+      const counters = new TrafficCounters()
+      counters.note(new Map(), 0)
+      counters.note(parseStatistics(page), 1)
+      return [parseActive(page), counters.of('v1')]
     }, Error),
-  },
-  {
-    name: 'HAProxy statistics',
-    share: 20,
-    seeds: ['# pxname,svname,wretr,wredis\nversions,v1,3,1\nversions,v2,0,0\n'],
-    start: parser((input) => parseRetries(input.toString()), Error),
-  },
-  {
-    name: 'request line',
-    share: 100,
-    seeds: ['v1 200 12 --', 'v2 -1 40 SD', '<NOSRV> 503 0 SC'],
-    start: parser((input) => parseRequestLine(input.toString())),
   },
   {
     name: 'quantity',

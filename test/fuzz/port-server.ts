@@ -1,7 +1,6 @@
 /** All our ports in one process, which reports them and the longest turn of its event loop by IPC. */
 import { Addresses } from '../../src/agent/router/addresses.ts'
 import { servePages } from '../../src/agent/router/pages.ts'
-import { listenForRequests } from '../../src/agent/router/request-log.ts'
 import { Router } from '../../src/agent/router/router.ts'
 import { TrafficCounters } from '../../src/agent/router/traffic-counters.ts'
 import { createCa, issue } from '../../src/kube/x509.ts'
@@ -10,12 +9,12 @@ import { Health } from '../../src/runtime/health.ts'
 import { RuntimeMetrics } from '../../src/runtime/metrics.ts'
 import { serve } from '../../src/runtime/server.ts'
 import { startConversionServer } from '../../src/webhooks/conversion-server.ts'
+import { FakeEnvoy } from '../fakes/envoy.ts'
 
 export interface Ports {
   readonly conversion: number
   readonly operator: number
   readonly router: number
-  readonly requestLog: number
 }
 
 const TICK_MS = 5
@@ -26,13 +25,15 @@ async function startPorts(): Promise<Ports> {
   const ca = createCa({ commonName: 'fuzz', notAfter })
   const conversion = await startConversionServer({ port: 0, host })
   conversion.useCertificate(issue(ca, { commonName: 'fuzz', dnsNames: ['localhost'], usages: ['server'], notAfter }))
-  const counters = new TrafficCounters()
+  const envoy = new FakeEnvoy()
   const router = new Router({
-    run: () => Promise.resolve('# srv_name srv_addr srv_port srv_uweight srv_admin_state\nv1 10.0.0.1 80 100 0'),
+    ask: envoy.ask,
+    write: envoy.write,
     addresses: new Addresses({ lookup: () => Promise.resolve('10.0.0.1'), now: () => 0 }),
-    counters,
-    readRoutes: () => Promise.resolve([]),
+    counters: new TrafficCounters(),
+    readRoutes: () => Promise.resolve(['[{"version":"v1","address":"10.0.0.1:80","weight":100}]']),
     startedAt: 0,
+    now: () => 0,
     log: () => undefined,
   })
   await router.sync()
@@ -41,7 +42,6 @@ async function startPorts(): Promise<Ports> {
     conversion: conversion.port,
     operator: (await serve({ port: 0, host, health: new Health(), metrics })).port,
     router: (await servePages(0, router)).port,
-    requestLog: (await listenForRequests(0, (request) => counters.note(request))).port,
   }
 }
 

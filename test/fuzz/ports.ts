@@ -44,7 +44,6 @@ const targets: readonly { name: string; port: keyof Ports; tls?: boolean; seeds:
   },
   { name: 'port 8000', port: 'operator', seeds: PAGES },
   { name: 'port 8405', port: 'router', seeds: [...PAGES, get('/report')] },
-  { name: 'port 8514', port: 'requestLog', seeds: ['v1 200 12 --\nv2 -1 40 SD\n', 'v1 503 5 SC\n'] },
 ]
 
 export const portTargets: readonly Target[] = targets.map(({ name, port, tls = false, seeds }) => ({

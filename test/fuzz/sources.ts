@@ -1,9 +1,9 @@
 /** Responses of model servers and stores: raw HTTP over a socket, read by the real sources. */
 import { createServer, type Server, type Socket } from 'node:net'
-import { ChangedError, FetchError, TransientError } from '../../src/agent/fetch/error.ts'
+import { ChangedError, TransferError, TransientError } from '../../src/agent/transfer/error.ts'
 import type { Source } from '../../src/agent/fetch/source.ts'
 import { sourceOf } from '../../src/agent/fetch/sources/source-of.ts'
-import { unlessStalled } from '../../src/agent/fetch/stall.ts'
+import { unlessStalled } from '../../src/agent/transfer/stall.ts'
 import { listen } from '../../src/net/listening.ts'
 import { outcome, type Subject, type Target } from './target.ts'
 
@@ -100,7 +100,7 @@ async function fetching(make: (url: string) => Promise<Source>): Promise<Subject
           fetched(source, signal).catch((error: unknown) => {
             if (!signal.aborted) throw error
           }),
-        [FetchError, TransientError, ChangedError],
+        [TransferError, TransientError, ChangedError],
       )
       if (requests > MOST_REQUESTS) throw new TypeError('endless loop of requests')
       for (const socket of open) socket.destroy()

@@ -1,5 +1,5 @@
 /** A model for the node cluster: two TorchScript files on a volume, and the images that serve them. */
-import { haproxyImage, HAPROXY_IMAGE } from '../../images/haproxy.ts'
+import { envoyImage, ENVOY_IMAGE } from '../../images/envoy.ts'
 import { modelServerImage, MODEL_SERVER_IMAGE } from '../../images/model-server.ts'
 import { operatorImage, OPERATOR_IMAGE } from '../../images/operator.ts'
 import type { Client } from '../../src/kube/client.ts'
@@ -12,7 +12,7 @@ export const MODELS_CLAIM = 'models'
 
 /** Operator settings with images that are on the node and resources that fit on it. */
 export const servingSettings = {
-  routerImage: HAPROXY_IMAGE,
+  routerImage: ENVOY_IMAGE,
   agentImage: OPERATOR_IMAGE,
   routerResources: { requests: { cpu: '20m', memory: '32Mi' }, limits: { cpu: '2', memory: '256Mi' } },
   sharedMemory: '16Mi',
@@ -20,7 +20,7 @@ export const servingSettings = {
 }
 
 export async function loadServingImages(cluster: NodeCluster): Promise<void> {
-  for (const spec of [operatorImage(), haproxyImage(), modelServerImage()]) await cluster.load(await buildImage(spec))
+  for (const spec of [operatorImage(), envoyImage(), modelServerImage()]) await cluster.load(await buildImage(spec))
 }
 
 /** Two models with different weights. The second overflows on huge features, so its server fails. */

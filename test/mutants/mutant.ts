@@ -7,6 +7,7 @@ export const AREAS = [
   'runtime',
   'api',
   'training',
+  'schedule',
   'serving',
   'traffic',
   'reconcile',

@@ -12,8 +12,8 @@ export type OracleKind =
   | 'simulated histories'
   /** Scenarios on a real API server, with crashes of the operator, judged by the crash oracles. */
   | 'crash scenario'
-  /** The real HAProxy. */
-  | 'real HAProxy'
+  /** The real Envoy. */
+  | 'real Envoy'
 
 export interface Oracle {
   readonly kind: OracleKind
@@ -38,7 +38,7 @@ const run =
 export const contract = run('contract suite')
 export const properties = run('property tests')
 export const histories = run('simulated histories')
-export const haproxy = run('real HAProxy')
+export const envoy = run('real Envoy')
 /** A contract that only a real API server can judge. */
 export const serverContract = run('contract suite', 'controlplane')
 

@@ -123,9 +123,11 @@ describe('make demo', () => {
     assert.equal(status?.state, 'Completed')
     assert.equal(status.attempts, 2, 'a worker was killed, and all started again once')
     assert.equal(status.failures, 0, 'which did not count as a failure')
-    const log = await client.logs({ namespace: 'ml-demo', name: 'spiral-workers-0' })
-    assert.match(log, /"event": "resumed"/)
-    assert.match(log, /"epoch": 20, "epochs": 20/)
+    assert.ok(status.checkpoint?.resumedFrom !== undefined, 'from a checkpoint')
+    assert.deepEqual([status.currentEpoch, status.totalEpochs, status.progress], [20, 20, '100%'])
+    assert.ok((status.metrics?.['accuracy'] ?? 0) > 0.9)
+    assert.match(output, /Running +epoch +\d+\/20 .* loss \d\.\d{4} +accuracy \d+\.\d % +done at \d\d:\d\d:\d\d/)
+    assert.deepEqual(status.output?.deployed, { name: 'spiral', version: 'v1', weight: 100 })
   })
 
   test('serves two versions of the trained model by weight', async () => {

@@ -3,7 +3,7 @@
  * kustomize.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -19,6 +19,7 @@ import { type Helm, helmFor } from '../cluster/helm.ts'
 import { writeKind } from '../cluster/kind.ts'
 import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
 import { archiveFacts } from '../images/archive.ts'
+import { loadReporter, REPORTER, reportByHelper, reportByLog } from '../images/reporter.ts'
 import { loadTrainers, TRAINER } from '../images/trainer.ts'
 import { trainingJob } from '../builders/training-job.ts'
 import { until } from '../timing/until.ts'
@@ -108,6 +109,7 @@ describe('the operator in the cluster', () => {
     client = createClient(await configFromKubeconfig(cluster.kubeconfig))
     helm4 = await helmFor(4, cluster.kubeconfig)
     await loadTrainers()
+    await loadReporter()
     await removeCrds()
     for (const name of [SYSTEM, TEAM]) await restrictedNamespace(name)
   })
@@ -151,6 +153,52 @@ describe('the operator in the cluster', () => {
     assert.deepEqual(files.toSorted(), Object.keys(operatorImage().files ?? {}).toSorted())
     const libraries = paths.filter(isLibrary).join('\n')
     for (const name of ['libc.so.6', 'libgcc_s.so.1', 'libstdc++.so.6']) assert.ok(libraries.includes(`/${name}`), name)
+  })
+
+  test('the commands for a registry: the archive is pushed, with a directory as the registry', async (t) => {
+    const store = await mkdtemp(join(tmpdir(), 'registry-'))
+    t.after(() => rm(store, { recursive: true }))
+    const [commands = ''] = readmeCommands('From your registry')
+    const pushed = commands.split('\n').filter((line) => line.startsWith('buildah '))
+    assert.equal(pushed.length, 2)
+    const here = pushed.map((line) =>
+      line
+        .replace('buildah', `buildah --root=${store}/root --runroot=${store}/run --storage-driver=overlay`)
+        .replace(/docker:\/\/\S+$/, `dir:${store}/pushed`),
+    )
+    await runReadme(here.join('\n'))
+    const manifest = JSON.parse(await readFile(join(store, 'pushed', 'manifest.json'), 'utf8')) as {
+      readonly config: { readonly digest: string }
+    }
+    assert.equal(manifest.config.digest, (await archiveFacts(ARCHIVE)).id)
+  })
+
+  test('a worker reports by the Service of the operator with the Python helper; the log of another is read', async () => {
+    const sources = { Report: reportByHelper, Log: reportByLog }
+    const resources = { ...SMALL, limits: { cpu: '1', memory: '128Mi' } }
+    const spec = { image: REPORTER, numWorkers: 1, resources, checkpoint: { enabled: false } }
+    const names = Object.keys(sources).map((source) => source.toLowerCase())
+    for (const [source, command] of Object.entries(sources))
+      await client.create(trainingJobs, trainingJob(TEAM, source.toLowerCase(), { ...spec, command: [...command] }))
+    const shows = (progress: string, metrics: object) =>
+      Promise.all(
+        Object.keys(sources).map((source) =>
+          until(
+            `${progress} by ${source}`,
+            async () => {
+              const { status } = await client.get(trainingJobs, { namespace: TEAM, name: source.toLowerCase() })
+              if (status?.progress !== progress) return false
+              assert.deepEqual([status.lastReport?.source, status.metrics], [source, metrics])
+              return true
+            },
+            MINUTES,
+          ),
+        ),
+      )
+    await shows('50%', { loss: 0.5, lr: 0.1 })
+    for (const name of names) await cluster.kubectl('exec', '-n', TEAM, `${name}-workers-0`, '--', 'touch', '/tmp/go')
+    await shows('75%', { loss: 0.25, lr: 0.1 })
+    await cluster.kubectl('-n', TEAM, 'delete', 'trainingjob', ...names, '--timeout=120s')
   })
 
   test('an upgrade of the operator, by another Helm, does not affect running workers', async () => {

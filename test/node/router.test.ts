@@ -1,4 +1,4 @@
-/** A real HAProxy, configured by the agent: weights, retries and live changes. */
+/** A real Envoy, configured by the agent: weights, retries and live changes. */
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -38,7 +38,7 @@ async function waitForCounters({ report }: RouterFixture, requests: number) {
 /** Clients of `load` in parallel, each with one request at a time. */
 const CLIENTS = 16
 
-/** How HAProxy reports a server that ended without a response: 502, or a close of a reused connection. */
+/** How Envoy reports a server that ended without a response: 502, or a close of a reused connection. */
 const UNANSWERED = new Set(['502', 'other side closed'])
 
 /** Only requests that the server had received fail: at most one of each client. */
@@ -67,9 +67,9 @@ async function finalCounters({ report }: RouterFixture, answered: number) {
 describe('a router on this machine', () => {
   test('splits exactly by the configured weights, live, and counts every request', async (t) => {
     const fixture = await twoVersions(t)
-    const { shiftTo, url, haproxy } = fixture
+    const { shiftTo, url, envoy } = fixture
     assert.equal((await fixture.page('/readyz')).status, 503)
-    const pid = haproxy.pid
+    const pid = envoy.pid
     let sent = 0
     for (const [first, second] of [
       [90, 10],
@@ -95,8 +95,8 @@ describe('a router on this machine', () => {
     assert.equal(versions.get('v1')?.errors, 0)
     assert.ok((versions.get('v1')?.latencyMsP99 ?? -1) >= (versions.get('v1')?.latencyMsP50 ?? Infinity))
     assert.match((await fixture.page('/metrics')).text, /^model_router_requests_total\{version="v2"\} \d+$/m)
-    assert.equal(haproxy.pid, pid)
-    assert.ok(haproxy.isRunning())
+    assert.equal(envoy.pid, pid)
+    assert.ok(envoy.isRunning())
   })
 
   test('changes weights under load without a failed request', async (t) => {
@@ -216,27 +216,27 @@ describe('a router on this machine', () => {
     assert.deepEqual([versions.get('v1')?.errors, versions.get('v2')?.errors], [50, 50])
   })
 
-  test('returns no error after HAProxy was killed under load and restarted', async (t) => {
+  test('returns no error after Envoy was killed under load and restarted', async (t) => {
     const fixture = await twoVersions(t)
     await fixture.shiftTo([
       ['v1', 50],
       ['v2', 50],
     ])
-    const kill = (ended: number): void => void (ended % 1_000 === 500 && fixture.haproxy.restart())
+    const kill = (ended: number): void => void (ended % 1_000 === 500 && fixture.envoy.restart())
     const result = await load(fixture.url, { requests: REQUESTS, again: 1_000, progress: kill, body: '{}' })
     const { failures, repeated, slowestMs } = result
     t.diagnostic(`4 times killed: ${failures.length} failed, ${repeated} repeated, the slowest took ${slowestMs} ms`)
     assert.deepEqual(failures, [])
   })
 
-  test('recovers when HAProxy or the agent is killed', async (t) => {
+  test('recovers when Envoy or the agent is killed', async (t) => {
     const fixture = await twoVersions(t)
     await fixture.shiftTo([
       ['v1', 50],
       ['v2', 50],
     ])
     await fixture.agent.kill('SIGKILL')
-    await Promise.all([fixture.haproxy.restart(), fixture.agent.restart()])
+    await Promise.all([fixture.envoy.restart(), fixture.agent.restart()])
     assert.deepEqual((await load(fixture.url, { requests: 100, again: 1_000 })).failures, [])
     await fixture.agent.restart()
     await until('the new agent to be ready', async () => (await fixture.page('/readyz')).status === 200)
@@ -247,7 +247,7 @@ describe('a router on this machine', () => {
     assert.deepEqual([...(await load(fixture.url, { requests: 100 })).answers], [['v2', 100]])
   })
 
-  test('HAProxy finishes its requests at shutdown, and the agent ends after it', async (t) => {
+  test('Envoy finishes its requests at shutdown, and the agent ends after it', async (t) => {
     const fixture = await twoVersions(t)
     await fixture.shiftTo([
       ['v1', 100],
@@ -255,7 +255,8 @@ describe('a router on this machine', () => {
     ])
     const slow = load(fixture.url, { requests: 4, connections: 4, path: '/slow' })
     await until('the slow requests to arrive', () => isSlow(fixture.one, 4))
-    const ended = [fixture.agent.kill('SIGTERM'), fixture.haproxy.kill('SIGUSR1')]
+    await fixture.leave()
+    const ended = [fixture.agent.kill('SIGTERM'), fixture.envoy.ended()]
     assert.deepEqual((await slow).failures, [])
     assert.deepEqual(await Promise.all(ended), [0, 0])
   })

@@ -1,4 +1,4 @@
-/** A model is fetched from a real S3 server into pods of a real kubelet; a failed fetch is reported in the status. */
+/** A model is fetched from a real S3 server, or mounted from an image, into pods of a real kubelet; failures are in the status. */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -40,6 +40,8 @@ let operator: OperatorProcess
 let directory: string
 let s3: S3Server
 const weights = randomBytes(SIZE)
+const MODEL_IMAGE = 'registry.invalid/models/bert:1'
+const PARAMETERS = 'the parameters of a model\n'
 
 /** Serves the files of the model, and uses all the CPU it gets. */
 const SERVER = 'httpd -p 8080 -h "$(dirname "$MODEL_PATH")" && while :; do :; done'
@@ -91,13 +93,16 @@ const fileServer = (namespace: string): ModelServer => ({
   },
 })
 
-describe('a model from S3', { concurrency: true }, () => {
+describe('a model from S3 or an image', { concurrency: true }, () => {
   before(async () => {
     cluster = await nodeCluster()
     client = createClient(await configFromKubeconfig(cluster.kubeconfig))
     await installApi(client)
     await cluster.load(await buildImage(operatorImage()))
     await loadToolbox()
+    await cluster.load(
+      await buildImage({ name: MODEL_IMAGE, files: { '/models/bert/weights.bin': { text: PARAMETERS } } }),
+    )
     const { server } = await configFromKubeconfig(cluster.kubeconfig)
     s3 = await startS3({ address: new URL(server).hostname })
     await s3.createBucket(BUCKET)
@@ -155,5 +160,27 @@ describe('a model from S3', { concurrency: true }, () => {
       ready.message ?? '',
       /s3:\/\/models\/nothing: there is neither an object with this key nor one below it/,
     )
+  })
+
+  test('in an image is mounted where the server expects it, and nothing is fetched', async (t) => {
+    const { deploy, becomes, pods } = await setUp(t)
+    const began = Date.now()
+    await deploy(`oci://${MODEL_IMAGE}?path=/models/bert/weights.bin`, { minReplicas: 1, maxReplicas: 1 })
+    await becomes('Running', ({ status }) => status?.phase === 'Running')
+    t.diagnostic(`running ${((Date.now() - began) / 1_000).toFixed(1)} s after it was created`)
+    const [pod] = await pods()
+    assert.equal(pod?.spec?.initContainers, undefined)
+    const answer = await fetch(`http://${pod?.status?.podIP}:8080/weights.bin`)
+    assert.equal(await answer.text(), PARAMETERS)
+  })
+
+  test('in an image that does not exist is reported in the status', async (t) => {
+    const { deploy, becomes } = await setUp(t)
+    await deploy('oci://registry.invalid/models/nothing:1', { minReplicas: 1, maxReplicas: 1 })
+    const model = await becomes('without image', ({ status }) =>
+      Boolean(status?.conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'ImagePullFailed')),
+    )
+    assert.match(model.status?.message ?? '', /registry\.invalid\/models\/nothing:1/)
+    assert.match(model.status?.message ?? '', /check modelPath/)
   })
 })

@@ -124,13 +124,13 @@ describe('traffic on a real kubelet', () => {
   })
 
   /** Clients retry requests that were lost with the process, but no request may get a 503. */
-  test('returns no 503 after HAProxy was killed under load', async (t) => {
+  test('returns no 503 after Envoy was killed under load', async (t) => {
     const [first] = await fixture.routers()
     assert.ok(first)
     const result = await fixture.during(
       async () => {
-        await killContainer(first, 'haproxy')
-        await until('HAProxy to run again', () => hasRestarted(first, 'haproxy'), MINUTES)
+        await killContainer(first, 'envoy')
+        await until('Envoy to run again', () => hasRestarted(first, 'envoy'), MINUTES)
         await fixture.splits({ v1: 50, v2: 50 })
       },
       { ...RETRYING, again: 1_000 },

@@ -11,8 +11,11 @@ import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import type { KubeObject, Resource } from '../../src/kube/object.ts'
 import { Namespace, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
+import { OPERATOR_IMAGE, operatorImage } from '../../images/operator.ts'
+import { buildImage } from '../../testenv/image.ts'
 import { NODE_NAME } from '../../testenv/node.ts'
 import { installApi, manifestsIn } from '../cluster/api.ts'
+import { advertiseGpus } from '../cluster/gpus.ts'
 import { type NodeCluster, nodeCluster } from '../cluster/node-cluster.ts'
 import { type OperatorProcess, startOperatorProcess } from '../operator/operator-process.ts'
 import { loadTrainers, TRAINER } from '../images/trainer.ts'
@@ -35,15 +38,6 @@ let cluster: NodeCluster
 let client: Client
 let operator: OperatorProcess
 let directory: string
-
-async function advertiseGpus(count: number): Promise<void> {
-  const patch = JSON.stringify({ status: { capacity: { 'nvidia.com/gpu': String(count) } } })
-  await cluster.kubectl('patch', 'node', NODE_NAME, '--subresource=status', '--type=merge', '-p', patch)
-  await until('the node to advertise them', async () => {
-    const path = '-o=jsonpath={.status.allocatable.nvidia\\.com/gpu}'
-    return (await cluster.kubectl('get', 'node', NODE_NAME, path)) === String(count)
-  })
-}
 
 async function restricted(name: string): Promise<void> {
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
@@ -111,13 +105,15 @@ describe('training on a real kubelet', () => {
     await installApi(client)
     directory = await mkdtemp(join(tmpdir(), 'training-'))
     await writeFile(join(directory, 'config.yaml'), JSON.stringify(CONFIG))
-    operator = await startOperatorProcess(cluster.kubeconfig, [`--config=${join(directory, 'config.yaml')}`])
-    await advertiseGpus(4)
+    await cluster.load(await buildImage(operatorImage()))
+    const flags = [`--config=${join(directory, 'config.yaml')}`, `--agent-image=${OPERATOR_IMAGE}`]
+    operator = await startOperatorProcess(cluster.kubeconfig, flags)
+    await advertiseGpus(cluster, 4)
   })
 
   after(async () => {
     await operator?.stop()
-    await advertiseGpus(1)
+    await advertiseGpus(cluster, 1)
     await client?.close()
     await rm(directory, { recursive: true })
   })
@@ -133,6 +129,8 @@ describe('training on a real kubelet', () => {
     assert.equal(status?.attempts, 2)
     assert.equal(status?.failures, 1)
     assert.equal(status?.lastFailure?.worker, 1)
+    const { attempt, count, resumedFrom } = status?.checkpoint ?? {}
+    assert.deepEqual({ attempt, count, resumedFrom }, { attempt: 2, count: 0, resumedFrom: undefined })
     assert.equal(status?.lastFailure?.node, NODE_NAME)
     assert.match(status?.lastFailure?.log ?? '', /rank 1 of 2/)
   })
@@ -143,7 +141,8 @@ describe('training on a real kubelet', () => {
     await connected(1)
     await client.create(priorityClasses, urgent)
     t.after(() => client.delete(priorityClasses, { name: urgent.metadata.name }))
-    await client.create(Pod, urgentPod(namespace))
+    // The API server admits the pod once its own watch has seen the class.
+    await until('the urgent pod to be admitted', () => client.create(Pod, urgentPod(namespace)))
     await until('the gang to wait for GPUs', async () => {
       const { status } = await client.get(trainingJobs, key)
       return status?.attempts === 2 && status.reason?.startsWith('InsufficientGPU')

@@ -1,7 +1,17 @@
 /** Live objects whose specs have every field that can be combined: the initial states of transitions. */
-import { mlopsModelDeployments, modelDeployments, modelServers, trainingJobs } from '../../src/api/kinds.ts'
+import {
+  mlopsModelDeployments,
+  modelDeployments,
+  modelServers,
+  trainingJobs,
+  trainingSchedules,
+} from '../../src/api/kinds.ts'
+import { claim } from '../builders/claim.ts'
 import { mlopsModel, modelDeployment, versions } from '../builders/model-deployment.ts'
 import { trainingJob } from '../builders/training-job.ts'
+import { userPodTemplate } from '../builders/pod-template.ts'
+import { trainingSchedule } from '../builders/training-schedule.ts'
+import { movedSpecs } from './moved-specs.ts'
 import type { LiveObject } from './live-objects.ts'
 
 /** The objects of a lane. The spec of the subject is changed. */
@@ -21,6 +31,7 @@ const podAffinity = {
   preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 5, podAffinityTerm: podTerm }],
 }
 
+const gang = { gang: 'none', gangTimeoutSeconds: 300 }
 const placement = {
   priorityClassName: 'system-cluster-critical',
   nodeSelector: { pool: 'a' },
@@ -49,23 +60,32 @@ const volumes = [
 ]
 const volumeMounts = [{ name: 'scratch', mountPath: '/scratch', subPath: 'team', readOnly: false }]
 
+const env = [
+  { name: 'A', value: '1' },
+  { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 's', key: 'token', optional: true } } },
+  { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'c', key: 'level', optional: true } } },
+  { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+]
+
 const training = {
   model: 'resnet50',
   dataset: 'imagenet',
   framework: 'pytorch',
   args: ['--epochs=1'],
-  env: [{ name: 'A', value: '1' }],
+  env,
   envFrom,
   engine: 'pods',
   numWorkers: 2,
   procsPerWorker: 2,
-  elastic: { minWorkers: 1, maxWorkers: 4 },
+  elastic: { minWorkers: 1, maxWorkers: 4, resizePolicy: 'Now', maxWaitSeconds: 60 },
   suspend: false,
   hyperparameters: { learningRate: 0.1, batchSize: 32, epochs: 10, optimizer: 'adam' },
   checkpoint: {
     enabled: true,
     frequency: 2,
     deleteOnCompletion: false,
+    keepLast: 3,
+    resumeFrom: 's3://models/pretrained',
     storage: {
       type: 'pvc',
       path: '/checkpoints',
@@ -80,22 +100,50 @@ const training = {
   restartPolicy: 'OnFailure',
   backoffLimit: 3,
   failurePolicy: { rules: [{ action: 'Fail', onExitCodes: { operator: 'In', values: [3] } }] },
+  stall: { timeoutSeconds: 86_400, action: 'Restart' },
+  progress: { metrics: { port: 8080, path: '/metrics' } },
   activeDeadlineSeconds: 86_400,
   ttlSecondsAfterFinished: 86_400,
   cleanPodPolicy: 'Running',
-  scheduling: { schedulerName: 'default-scheduler', ...placement, topologyKey: 'topology.kubernetes.io/zone' },
+  scheduling: { schedulerName: 'default-scheduler', ...placement, topologyKey: 'topology.kubernetes.io/zone', ...gang },
   serviceAccountName: 'default',
   imagePullSecrets: [{ name: 'registry' }],
   volumes,
   volumeMounts,
+  tracking: { mlflow: { experiment: 'sentiment', runName: 'nightly', tags: { team: 'nlp' } } },
+  output: {
+    path: 'model/model.pt',
+    registerAs: 'sentiment',
+    deploy: {
+      name: 'sentiment',
+      version: 'v2',
+      modelName: 'sentiment-classifier',
+      framework: 'onnx',
+      runtime: 'triton',
+      image: 'example.com/server:1',
+      resources,
+    },
+  },
+  podTemplate: userPodTemplate('training-worker'),
 }
 
-const env = [
-  { name: 'A', value: '1' },
-  { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 's', key: 'token', optional: true } } },
-  { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'c', key: 'level', optional: true } } },
-  { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
-]
+const program = { image: 'example.com/c:1', command: ['c'], args: ['a'] }
+
+const withRoles = {
+  framework: 'tensorflow',
+  numWorkers: 1,
+  checkpoint: { storage: { claimName: 'more' } },
+  roles: [
+    {
+      name: 'chief',
+      replicas: 1,
+      gpus: 0,
+      ...program,
+      resources,
+      podTemplate: userPodTemplate('training-worker'),
+    },
+  ],
+}
 
 const scaling = {
   minReplicas: 2,
@@ -108,6 +156,10 @@ const scaling = {
 }
 
 const checksum = `sha256:${'0123456789abcdef'.repeat(4)}`
+
+/** Only the pods of models choose their scheduler here. */
+const { spec: servingSpec, ...servingHead } = userPodTemplate('server')
+const servingTemplate = { ...servingHead, spec: { ...servingSpec, schedulerName: 'default-scheduler' } }
 
 const serving = {
   modelName: 'bert',
@@ -123,6 +175,13 @@ const serving = {
     args: ['--verbose'],
     env,
     envFrom,
+    volumes: volumes.map((volume) => ({ ...volume, name: `own-${volume.name}` })),
+    volumeMounts: volumeMounts.map((mount) => ({
+      ...mount,
+      name: `own-${mount.name}`,
+      mountPath: `/own${mount.mountPath}`,
+    })),
+    podTemplate: servingTemplate,
   })),
   resources,
   args: ['--log'],
@@ -137,6 +196,9 @@ const serving = {
     gateways: ['public', 'infra/public'],
     hostnames: ['bert.example.com'],
     drainSeconds: 0,
+    mirror: { version: 'v2', percent: 10 },
+    match: ['header', 'cookie'].map((part) => ({ version: 'v2', [part]: { name: 'tester', value: 'yes' } })),
+    stickiness: { cookie: 'session' },
   },
   validation: { script: 'validate.py', image: 'example.com/validator:1', timeoutSeconds: 60 },
   storage: {
@@ -150,6 +212,7 @@ const serving = {
   scheduling: placement,
   serviceAccountName: 'default',
   imagePullSecrets: [{ name: 'registry' }],
+  podTemplate: servingTemplate,
 }
 
 const probe = { path: '/ready', periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 }
@@ -180,6 +243,7 @@ const checking = {
   spec: { image: 'example.com/own:1', probes: { startup: check, readiness: check, liveness: check } },
 }
 
+const cached = { storage: { claimName: 'cache' }, traffic: { provider: 'router', stickiness: { header: 'x-user' } } }
 const used = modelDeployment('', 'user', { runtime: 'own', image: undefined as never })
 
 export const fullSpecs: readonly FullSpec[] = [
@@ -190,18 +254,31 @@ export const fullSpecs: readonly FullSpec[] = [
   },
   {
     name: 'TrainingJob with roles',
+    subject: { resource: trainingJobs, object: trainingJob('', 'roles', withRoles as never) },
+    // A later attempt lists the checkpoints in the claim that the job names.
+    others: [claim('more')],
+  },
+  ...[training, withRoles].map((spec, index) => ({
+    name: `TrainingSchedule ${index + 1}`,
     subject: {
-      resource: trainingJobs,
-      object: trainingJob('', 'roles', {
-        framework: 'tensorflow',
-        numWorkers: 1,
-        roles: [
-          { name: 'chief', replicas: 1, gpus: 0, image: 'example.com/c:1', command: ['c'], args: ['a'], resources },
-        ],
-      } as never),
+      resource: trainingSchedules,
+      object: trainingSchedule('', `schedule-${index + 1}`, {
+        // Due once in four years, so that no transition starts a run.
+        schedule: '0 0 29 2 *',
+        timeZone: 'Europe/Berlin',
+        concurrencyPolicy: 'Forbid',
+        suspend: false,
+        startingDeadlineSeconds: 600,
+        successfulJobsHistoryLimit: 3,
+        failedJobsHistoryLimit: 1,
+        jobTemplate: {
+          metadata: { labels: { team: 'a' }, annotations: { note: 'b' } },
+          spec: trainingJob('', '', spec as never).spec,
+        },
+      }),
     },
     others: [],
-  },
+  })),
   {
     name: 'ModelDeployment',
     subject: { resource: modelDeployments, object: modelDeployment('', 'bert', serving as never) },
@@ -211,10 +288,15 @@ export const fullSpecs: readonly FullSpec[] = [
     name: 'ModelDeployment with a cache',
     subject: {
       resource: modelDeployments,
-      object: modelDeployment('', 'cached', { runtime: 'triton', storage: { claimName: 'cache' } as never }),
+      object: modelDeployment('', 'cached', { runtime: 'triton', ...cached } as never),
     },
     others: [],
   },
+  ...movedSpecs.map((spec, index) => ({
+    name: `ModelDeployment with a rollout ${index + 1}`,
+    subject: { resource: modelDeployments, object: modelDeployment('', `moved-${index + 1}`, spec as never) },
+    others: [],
+  })),
   {
     name: 'ModelServer',
     subject: { resource: modelServers, object: server },

@@ -5,7 +5,13 @@
  */
 import { randomBytes } from 'node:crypto'
 import { type Condition, getCondition } from '../../src/api/conditions.ts'
-import { mlopsModelDeployments, modelDeployments, modelServers, trainingJobs } from '../../src/api/kinds.ts'
+import {
+  mlopsModelDeployments,
+  modelDeployments,
+  modelServers,
+  trainingJobs,
+  trainingSchedules,
+} from '../../src/api/kinds.ts'
 import type { Client } from '../../src/kube/client.ts'
 import type { ClientConfig } from '../../src/kube/config.ts'
 import { keyOf, type KubeObject, nameWithKind, type Resource } from '../../src/kube/object.ts'
@@ -20,13 +26,14 @@ import {
   PodDisruptionBudget,
   Service,
 } from '../../src/kube/resources.ts'
+import { addScheduleController } from '../../src/reconcile/schedule.ts'
 import { addServingControllers } from '../../src/reconcile/serving.ts'
 import { addTrainingController } from '../../src/reconcile/training.ts'
 import { Audit } from '../client/audit.ts'
 import { endState, HISTORY, type ItemKey, withKeyedItems } from '../crash/oracles/differential.ts'
 import { FakeGateway } from '../fakes/gateway.ts'
 import { FakeRouters } from '../fakes/routers.ts'
-import { type Decide, Kubelet } from '../fakes/kubelet.ts'
+import { type Decide, isListing, Kubelet } from '../fakes/kubelet.ts'
 import { type Operator, startProgram } from '../operator/operator.ts'
 import { createNamespace } from '../cluster/namespaces.ts'
 import { trafficKinds } from '../cluster/traffic-crds.ts'
@@ -43,7 +50,13 @@ export interface CampaignCluster {
 /** Path of a field, from `Kind/name`, to its value. */
 export type State = ReadonlyMap<string, string>
 
-export const ownKinds: readonly Resource[] = [trainingJobs, modelDeployments, mlopsModelDeployments, modelServers]
+export const ownKinds: readonly Resource[] = [
+  trainingJobs,
+  trainingSchedules,
+  modelDeployments,
+  mlopsModelDeployments,
+  modelServers,
+]
 
 const childKinds: readonly Resource[] = [
   Service,
@@ -62,9 +75,12 @@ const QUIET_PASSES = 4
 /** Catches lanes that never converge. Generous, because the machine may be busy. */
 const PATIENCE_MS = 180_000
 const UNCHANGED_MS = 15_000
-/** Fields of other controllers, and what our status quotes of the autoscaler's: it reports in its own time. */
+/**
+ * Fields of other controllers, what our status quotes of the autoscaler's, and the history, which depends on the way. Only a later
+ * attempt lists checkpoints.
+ */
 const FOREIGN =
-  /deployment\.kubernetes\.io\/revision|autoscaling\.alpha|\.lastTransitionTime|\.kube-api-access-|\.conditions\.Scaled\./
+  /deployment\.kubernetes\.io\/revision|autoscaling\.alpha|\.lastTransitionTime|\.kube-api-access-|\.conditions\.Scaled\.|\.status\.(history|rollout|checkpoint)\b/
 
 /** Validation Jobs: the one of a version that has passed before is not created again. */
 const VALIDATION = /^Job\/[^.]*-validate-/
@@ -85,6 +101,7 @@ export class Lane {
     this.#operator = startProgram({ cluster, interceptors: [this.#audit.interceptor] }, (manager) => {
       const readLog = (): Promise<undefined> => Promise.resolve(undefined)
       addTrainingController(manager, { ...scope, readLog, config: { backoffMs: 0 } })
+      addScheduleController(manager, scope)
       const rates = { note: () => undefined }
       const config = { drainSeconds: 0 }
       addServingControllers(manager, { ...scope, discoveryMs: 200, rates, readReports: routers.read, config })
@@ -199,10 +216,10 @@ function ours(all: readonly KubeObject[]): readonly KubeObject[] {
 
 const isDeployment = (object: KubeObject): object is Deployment => object.kind === Deployment.kind
 
-/** Nothing is terminating, every Deployment is rolled out, and no model is progressing. */
+/** Nothing is terminating, no pod lists checkpoints, every Deployment is rolled out, and no model is progressing. */
 function isSettled(all: readonly KubeObject[]): boolean {
   return all.every((object) => {
-    if (object.metadata.deletionTimestamp !== undefined) return false
+    if (object.metadata.deletionTimestamp !== undefined || isListing(object)) return false
     if (isOwn(object)) return object.kind === modelServers.kind || isReported(object)
     return !isDeployment(object) || isRolledOut(object)
   })

@@ -9,8 +9,7 @@ import { trainingJob } from '../builders/training-job.ts'
 const PATIENCE_MS = 60_000
 
 export class Neighbours {
-  /** Milliseconds from the creation of a job until its pod exists. */
-  latencies: number[] = []
+  #latencies: number[] = []
   readonly #client: Client
   readonly #namespace: string
   readonly #stop = new AbortController()
@@ -29,11 +28,11 @@ export class Neighbours {
     await this.#ended
   }
 
-  /** The median since the last call, and the number of samples. */
-  take(): { readonly medianMs: number; readonly count: number } {
-    const sorted = this.latencies.toSorted((one, other) => one - other)
-    this.latencies = []
-    return { medianMs: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN, count: sorted.length }
+  /** Milliseconds from the creation of a job until its pod exists, for each job since the last call. */
+  take(): readonly number[] {
+    const latencies = this.#latencies
+    this.#latencies = []
+    return latencies
   }
 
   async #createJobs(): Promise<void> {
@@ -46,7 +45,7 @@ export class Neighbours {
       )
       const began = performance.now()
       await appears
-      this.latencies.push(performance.now() - began)
+      this.#latencies.push(performance.now() - began)
       await this.#client.delete(trainingJobs, keyOf(job))
     }
   }

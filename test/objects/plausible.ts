@@ -2,9 +2,7 @@
  * Adjusts generated specs to the CEL rules over several fields, most of the time: a spec that admission rejects never reaches
  * the operator.
  */
-import { serverVariables } from '../../src/api/environment.ts'
-import { ownServerVolumes } from '../../src/api/server-pod.ts'
-import { ownVolumes } from '../../src/api/training-volumes.ts'
+import { ownServerVolumes, ownVolumes, serverVariables } from '../../src/api/pod-guards.ts'
 import { between, pick, type Random } from '../random/seeded.ts'
 
 type Spec = Record<string, unknown>
@@ -117,12 +115,17 @@ const program: Adjust = (spec) =>
   'image' in spec && 'command' in spec ? spec : { model: 'resnet50', dataset: 'imagenet', ...spec }
 
 const versionWeights: Adjust = (spec, random) => {
-  const versions = listOf(spec['versions']).map((version, index) => ({
-    ...variables(resources(version, random), random),
-    name: String(version['name']).slice(0, 10).replace(/-+$/, '') + (index === 0 ? '' : String(index)),
-    modelPath: pick(random, paths),
-    weight: 0,
-  }))
+  const versions = listOf(spec['versions']).map((version, index) => {
+    const modelPath = pick(random, paths)
+    return {
+      ...mounts(variables(resources(version, random), random), random),
+      name: String(version['name']).slice(0, 10).replace(/-+$/, '') + (index === 0 ? '' : String(index)),
+      modelPath,
+      // The digest of an image is its checksum.
+      ...(modelPath.startsWith('oci:') && { checksum: undefined }),
+      weight: 0,
+    }
+  })
   const last = versions.length - 1
   let left = 100
   const weights = versions.map((_, index) => {
@@ -142,10 +145,12 @@ const paths: readonly string[] = [
   'hf://owner/model',
   'pvc://claim/a/b',
   'pvc://' + 'c'.repeat(63),
+  'oci://registry.example.com:5000/models/bert:v1?path=/a/b',
+  `oci://r/m@sha256:${'a'.repeat(64)}`,
   '/',
 ]
 
-const uris: readonly string[] = paths.filter((path) => /^(https?|s3|gs):/.test(path))
+const uris: readonly string[] = paths.filter((path) => /^(https?|s3|gs|oci):/.test(path))
 
 /** Few pods most of the time; the quota limits the pods of a Deployment with millions of replicas. */
 const scaling: Adjust = (spec, random) =>
@@ -171,8 +176,20 @@ const mlops: Adjust = (spec, random) => ({
   ...('version' in spec && { version: String(spec['version']).slice(0, 10).replace(/-+$/, '') }),
 })
 
+/** Times that no campaign meets, in zones that exist and in one that does not. */
+const schedule: Adjust = (spec, random) => {
+  const cron = pick(random, ['0 0 29 2 *', '0 0 30 2 *', '59 23 29 FEB ?', '30-10 0 29 2 *'])
+  const timeZone = pick(random, ['UTC', 'Europe/Berlin', 'Mars/Base'])
+  return within({ ...spec, schedule: cron, timeZone }, 'jobTemplate', (template) =>
+    within(template, 'spec', (job) => training.reduce((result, adjust) => adjust(result, random), job)),
+  )
+}
+
+const training: readonly Adjust[] = [workers, roles, checkpoint, program, mounts, environment, resources]
+
 const adjustments: Readonly<Record<string, readonly Adjust[]>> = {
-  'ml.example.com/v1 TrainingJob': [workers, roles, checkpoint, program, mounts, environment, resources],
+  'ml.example.com/v1 TrainingJob': training,
+  'ml.example.com/v1 TrainingSchedule': [schedule],
   'ml.example.com/v1alpha1 TrainingJob': [(spec, random) => ({ ...spec, workers: between(random, 1, 3) }), resources],
   'ml.example.com/v1 ModelDeployment': [versionWeights, scaling, storage, runtime, variables, mounts, resources],
   'mlops.sathvik.dev/v1 ModelDeployment': [mlops, resources],

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { modelServers } from '../../src/api/kinds.ts'
+import { modelServers, trainingSchedules } from '../../src/api/kinds.ts'
 import type { Client } from '../../src/kube/client.ts'
 import { ApiError } from '../../src/kube/errors.ts'
 import { keyOf, type KubeObject, nameWithKind } from '../../src/kube/object.ts'
@@ -108,12 +108,12 @@ class Batch {
   }
 }
 
-/** Whether the status has a state and a reason. A ModelServer has no status. */
+/** Whether the status has a state and a reason. A ModelServer has no status, and a TrainingSchedule only conditions. */
 function hasReason(object: KubeObject): boolean {
   if (object.kind === modelServers.kind) return true
   const { status, metadata } = object as WithStatus
   const isCurrent = status?.observedGeneration === metadata.generation
-  const isNamed = (status?.state ?? status?.phase) !== undefined
+  const isNamed = object.kind === trainingSchedules.kind || (status?.state ?? status?.phase) !== undefined
   return isCurrent && isNamed && (status?.conditions ?? []).some(({ reason }) => (reason ?? '') !== '')
 }
 

@@ -8,6 +8,7 @@ import { modelDeployments, trainingJobs } from '../../src/api/kinds.ts'
 import { type Client, createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { Namespace } from '../../src/kube/resources.ts'
+import { median } from '../../scripts/bench/median.ts'
 import { installApi } from '../cluster/api.ts'
 import { Semaphore } from '../timing/semaphore.ts'
 import { modelDeployment } from '../builders/model-deployment.ts'
@@ -53,6 +54,8 @@ const HELD_MS = 100
 /** Medians below this are noise. */
 const NOISE_MS = 250
 
+type Task = () => Promise<unknown>
+
 interface BatchRecord extends BatchOutcome {
   readonly from: number
   readonly size: number
@@ -88,39 +91,43 @@ class Campaign {
     const home = await limitedNamespace(this.#client, 'neighbours')
     const neighbours = new Neighbours(this.#client, home)
     try {
-      const baseline = await this.#measureBaseline(neighbours)
-      await this.#createPoison()
-      return await this.#report(baseline, neighbours.take().medianMs)
+      return await this.#inRounds(neighbours, await this.#poisonTasks())
     } finally {
       await neighbours.stop()
       await this.#client.delete(Namespace, { name: home })
     }
   }
 
-  /** The same load of healthy objects, for comparison. */
-  async #measureBaseline(neighbours: Neighbours): Promise<number> {
-    const rounds = Math.max(1, Math.min(4, Math.floor(this.#options.objects / BATCH / LANES / 4)))
-    await this.#inLanes(Array.from({ length: rounds * LANES }, () => () => this.#batch(BATCH, healthy)))
-    return neighbours.take().medianMs
+  /** Rounds of generated objects alternate with rounds of healthy ones, so other load on the machine slows down both. */
+  async #inRounds(neighbours: Neighbours, tasks: readonly Task[]): Promise<PoisonReport> {
+    const rounds = Math.max(2, Math.min(8, Math.floor(tasks.length / LANES / 4)))
+    const size = Math.ceil(tasks.length / rounds)
+    const beside: { readonly calm: number[]; readonly poison: number[] } = { calm: [], poison: [] }
+    for (let round = 0; round < rounds; round += 1) {
+      await this.#inLanes(Array.from({ length: LANES }, () => () => this.#batch(BATCH, healthy)))
+      beside.calm.push(...neighbours.take())
+      await this.#inLanes(tasks.slice(round * size, (round + 1) * size))
+      beside.poison.push(...neighbours.take())
+    }
+    return this.#report(median(beside.calm), median(beside.poison))
   }
 
-  async #createPoison(): Promise<void> {
+  async #poisonTasks(): Promise<readonly Task[]> {
     const { objects, seed } = this.#options
     const schemas = await crdSchemas()
     const done = new Set(this.#records.map(({ from }) => from))
     const starts = Array.from({ length: Math.ceil(objects / BATCH) }, (_, index) => index * BATCH)
-    const left = starts.filter((from) => !done.has(from))
-    await this.#inLanes(
-      left.map((from) => async () => {
+    return starts
+      .filter((from) => !done.has(from))
+      .map((from) => async () => {
         const size = Math.min(BATCH, objects - from)
         const make = (index: number, namespace: string): Poison => poisonObject(schemas, seed, from + index, namespace)
         this.#record({ from, size, ...(await this.#batch(size, make)) })
         if (!this.#operator.isRunning) throw new Error(`the operator ended:\n${this.#operator.tail.join('\n')}`)
-      }),
-    )
+      })
   }
 
-  async #inLanes(tasks: readonly (() => Promise<unknown>)[]): Promise<void> {
+  async #inLanes(tasks: readonly Task[]): Promise<void> {
     const slots = new Semaphore(LANES)
     await Promise.all(tasks.map((task) => slots.run(task)))
   }

@@ -12,6 +12,11 @@ export const tolerated: readonly Tolerated[] = [
     path: /^metadata\.(labels|annotations)(\{\}|$)/,
     reason: 'labels and annotations of others are theirs: tools add them to everything',
   },
+  {
+    kind: /^Job$/,
+    path: /^metadata\.labels\.(app|component|trainingjob|app\.kubernetes\.io\/[a-z-]+)$/,
+    reason: 'the Job of an attempt is created once, and nothing selects it by these labels',
+  },
   { path: /^metadata\.finalizers/, reason: 'finalizers belong to whoever adds and removes them' },
   {
     path: /^metadata\.ownerReferences/,

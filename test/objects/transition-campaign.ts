@@ -148,7 +148,7 @@ class Subject {
       const { spec } = before as KubeObject & { readonly spec: object }
       const rejected = await this.#patch([{ op: 'replace', path: '/spec', value: spec }])
       if (rejected !== undefined) return { verdict: 'violation', changed, why: `the revert was rejected: ${rejected}` }
-      const left = differences(base, await this.#lane.converge())
+      const left = differences(base, await this.#lane.converge()).filter((line) => !isKeptClaim(line))
       if (left.length === 0) return { verdict: 'reverted', changed }
       return { verdict: 'violation', changed, why: `after the revert: ${left.slice(0, 5).join('; ')}` }
     } catch (error) {
@@ -168,6 +168,9 @@ class Subject {
     }
   }
 }
+
+/** A claim that the changed spec needed: volumes with checkpoints are never deleted (T6). */
+const isKeptClaim = (line: string): boolean => /^PersistentVolumeClaim\/[^.]+-checkpoints\..*: absent → /.test(line)
 
 function judgedRejection(message: string, leaf: string): Judgement {
   const names = leaf.split(/[.[\]{}]+/).filter(Boolean)

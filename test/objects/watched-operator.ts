@@ -43,7 +43,7 @@ export class WatchedOperator {
   /** How many reconciles have ended. */
   async reconciles(): Promise<number> {
     const text = await (await fetch(`${this.#process?.url}/metrics`)).text()
-    const counts = text.matchAll(/^reconcile_duration_seconds_count\{[^}]*\} (\d+)$/gm)
+    const counts = text.matchAll(/^ml_operator_reconcile_duration_seconds_count\{[^}]*\} (\d+)$/gm)
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
   }
 

@@ -25,12 +25,14 @@ export interface OperatorProcessOptions {
   readonly imports?: readonly string[]
   /** Receives its output instead of `log`, for runs with too much output to keep. */
   readonly onOutput?: (chunk: Buffer) => void
+  /** Added to the environment of this process. */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 export async function startOperatorProcess(
   kubeconfig: string,
   flags: readonly string[] = [],
-  { imports = [], onOutput }: OperatorProcessOptions = {},
+  { imports = [], onOutput, env }: OperatorProcessOptions = {},
 ): Promise<OperatorProcess> {
   const [port = 0, webhookPort = 0] = await freePorts(2)
   const own = [
@@ -42,7 +44,10 @@ export async function startOperatorProcess(
   ]
   const preloaded = [RECORDER, ...imports].flatMap((module) => ['--import', module])
   const command = [...preloaded, MAIN, 'operator', ...own, ...flags]
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, command, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   const exited = once(child, 'exit')
   const lines: Buffer[] = []
   for (const stream of [child.stdout, child.stderr])

@@ -43,11 +43,11 @@ export interface Operator {
   passes(): Promise<number>
 }
 
-/** Starts the training controller. Restarts have no backoff by default, and fake nodes have no logs. */
+/** Starts the training controller. Restarts and changes of size are not delayed by default, and fake nodes have no logs. */
 export function startOperator(options: OperatorOptions): Operator {
   const { config, readLog = noLog, ...training } = options
   return startProgram(options, (manager) => {
-    addTrainingController(manager, { readLog, ...training, config: { backoffMs: 0, ...config } })
+    addTrainingController(manager, { readLog, ...training, config: { backoffMs: 0, resizeIntervalMs: 0, ...config } })
   })
 }
 

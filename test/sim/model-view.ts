@@ -5,6 +5,7 @@ import { REPLICAS_ANNOTATION } from '../../src/plan/serving/objects/deployment.t
 import type { ServingObserved } from '../../src/plan/serving/observe/observed.ts'
 import { servedModel, serverOf } from '../../src/plan/serving/observe/served-model.ts'
 import { type ModelView, viewOf } from '../../src/plan/serving/observe/view.ts'
+import { courseOf } from '../../src/plan/serving/rollout/course.ts'
 import { providerState } from '../../src/plan/serving/steps/provider-state.ts'
 import { MODEL_UID_LABEL, serverLabels, VERSION_LABEL, versionedName } from '../../src/plan/model-names.ts'
 import { kindName, type ProviderName, providers, type TrafficObserved } from '../../src/plan/traffic/index.ts'
@@ -105,7 +106,7 @@ export function viewOfModel(seen: Seen): ModelView {
 function viewIn(observed: ServingObserved, server?: ModelServer): ModelView {
   const found = serverOf(observed.model, server, observed.config.runtimes)
   if (!found) throw new Error('the model has no runtime')
-  return viewOf(observed, servedModel(observed.model, found), providers)
+  return viewOf(observed, courseOf(observed, servedModel(observed.model, found)), providers)
 }
 
 const splitIn = (view: ModelView, weights: ReadonlyMap<string, number>) => ({

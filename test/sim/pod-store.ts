@@ -9,6 +9,8 @@ const GRACE_SECONDS = 30
 export interface Exit {
   readonly exitCode: number
   readonly reason?: string
+  /** Termination message. */
+  readonly message?: string
 }
 
 /** What becomes a pod's metadata that its creator does not set. */
@@ -57,9 +59,11 @@ export class PodStore {
     this.put({ ...pod, spec, status: statusOf('Running', { running: { startedAt: timestamp(now) } }) })
   }
 
-  exit(pod: Pod, { exitCode, reason }: Exit, now: number): void {
+  exit(pod: Pod, { exitCode, reason, message }: Exit, now: number): void {
     const why = reason ?? (exitCode === 0 ? 'Completed' : 'Error')
-    const state = { terminated: { exitCode, reason: why, finishedAt: timestamp(now) } }
+    const state = {
+      terminated: { exitCode, reason: why, finishedAt: timestamp(now), ...(message !== undefined && { message }) },
+    }
     this.put({ ...pod, status: statusOf(exitCode === 0 ? 'Succeeded' : 'Failed', state) })
   }
 

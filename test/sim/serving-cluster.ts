@@ -6,7 +6,7 @@ import { withDefaults } from '../../src/api/defaults.ts'
 import { sameJson } from '../../src/api/json.ts'
 import { type ModelDeployment, type ModelDeploymentSpec, modelDeploymentV1 } from '../../src/api/modeldeployment.v1.ts'
 import type { ModelServer } from '../../src/api/modelserver.v1.ts'
-import { ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.ts'
+import { entriesOf, ROUTE_ANNOTATION, type RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Deployment, HorizontalPodAutoscaler, Job, Service } from '../../src/kube/resources.ts'
 import type { Plan } from '../../src/decision/plan.ts'
@@ -16,8 +16,9 @@ import { kindName, type ProviderKind, type ProviderRegistry, providers } from '.
 import type { HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
 import { applied, isRescaled, textOf, withReplicas } from './server-side-apply.ts'
 import { endpointsOf } from './endpoints.ts'
-import { follow, newRouterPod, reportOf, type RouterPod } from './router-pod.ts'
+import { type Behaviour, follow, newRouterPod, reportOf, type RouterPod, serve } from './router-pod.ts'
 import { SimulatedCluster } from './simulated-cluster.ts'
+import { timestamp } from '../../src/plan/time.ts'
 
 export const MODEL_UID = 'uid-of-model'
 
@@ -38,6 +39,8 @@ export const version = (name: string, weight: number, more: object = {}) => ({
   modelPath: `/models/${name}`,
   ...more,
 })
+
+const WELL: Behaviour = { errors: 0, latencyMs: 10 }
 
 /** The actual pods of a Deployment, whatever its status reports. */
 interface Workload {
@@ -70,6 +73,8 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
   readonly objects = new Map<string, KubeObject>()
   readonly workloads = new Map<string, Workload>()
   routers: RouterPod[] = []
+  /** How versions answer, if not well. */
+  readonly behaviours = new Map<string, Behaviour>()
   readonly #intents = new Map<string, KubeObject>()
   readonly #texts = new Map<string, string>()
   readonly #plan: Planner
@@ -135,7 +140,7 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
       traffic: {
         routes: this.of(...served.map(({ resource }) => resource.kind)),
         proxies: router ? [{ deployment: router, pods: routerPods }] : [],
-        reports: new Map(answering.map(({ pod, effect }) => [pod.metadata.uid ?? '', reportOf(effect)])),
+        reports: new Map(answering.map((one) => [one.pod.metadata.uid ?? '', reportOf(one)])),
       },
       leftovers: [],
       config: defaultServingConfig,
@@ -181,6 +186,12 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
     this.write({ verb: 'delete', object }, () => this.#delete(object))
   }
 
+  /** It is there until its pods are gone. */
+  protected override pruneInForeground(object: KubeObject): void {
+    const metadata = { ...object.metadata, deletionTimestamp: timestamp(this.now) }
+    this.write({ verb: 'delete', object }, () => this.objects.set(keyOf(object), { ...object, metadata }))
+  }
+
   #delete(object: KubeObject): void {
     const key = keyOf(object)
     this.objects.delete(key)
@@ -206,7 +217,7 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
   protected override annotate(object: KubeObject, annotations: Readonly<Record<string, string>>): void {
     const router = this.routers.find(({ pod }) => pod.metadata.uid === object.metadata.uid)
     if (!router || router.pod.metadata.annotations?.[ROUTE_ANNOTATION] === annotations[ROUTE_ANNOTATION]) return
-    const route = JSON.parse(annotations[ROUTE_ANNOTATION] ?? '[]') as RouteEntry[]
+    const route = entriesOf(annotations[ROUTE_ANNOTATION] ?? '[]')
     this.write({ verb: 'annotate', route }, () => {
       router.pod = { ...router.pod, metadata: { ...router.pod.metadata, annotations } }
     })
@@ -216,7 +227,7 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
   edit(spec: object): void {
     const { metadata } = this.model
     const next = modelDeployment({ ...this.model.spec, ...spec })
-    if (sameJson(next.spec, this.model.spec)) return
+    if (sameJson(next.spec, this.model.spec) || !isAdmitted(next.spec)) return
     this.model = {
       ...this.model,
       metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 },
@@ -227,7 +238,9 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
   /** Autoscalers lift to their minimum, Deployments make their pods, and a router has as many as it should. */
   control(): void {
     for (const autoscaler of this.of<HorizontalPodAutoscaler>('HorizontalPodAutoscaler')) this.#autoscale(autoscaler)
-    for (const deployment of this.deployments) this.#controlDeployment(deployment)
+    for (const deployment of this.deployments)
+      if (deployment.metadata.deletionTimestamp === undefined) this.#controlDeployment(deployment)
+      else this.#delete(deployment)
   }
 
   /** Autoscalers find another number of pods, as far as they may. */
@@ -256,7 +269,8 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
     const workload = this.workloads.get(key) ?? { pods: 0, ready: 0 }
     this.workloads.set(key, { pods: replicas, ready: Math.min(workload.ready, replicas) })
     if (!deployment.metadata.name.endsWith('-router')) return
-    while (this.routers.length < replicas) this.routers.push(newRouterPod(`router-${(this.#uids += 1)}`, MODEL_UID))
+    while (this.routers.length < replicas)
+      this.routers.push(newRouterPod(`router-${(this.#uids += 1)}`, MODEL_UID, this.now))
   }
 
   /** The status of its Deployment is updated. */
@@ -278,6 +292,20 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
     const deployment = this.servers.get(name)
     const workload = deployment && this.workloads.get(keyOf(deployment))
     if (workload) workload.ready = Math.max(0, Math.min(workload.pods, ready(workload)))
+  }
+
+  /** Clients send requests: a hundred through each router that has a route. */
+  request(): void {
+    for (const router of this.routers) serve(router, (name) => this.behaviours.get(name) ?? WELL)
+  }
+
+  /** A user annotates the model. */
+  note(annotations: Readonly<Record<string, string>>): void {
+    const { metadata } = this.model
+    this.model = {
+      ...this.model,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+    }
   }
 
   /** The agent follows its annotation, or the initial route of the ConfigMap. */
@@ -338,5 +366,9 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
     }
   }
 }
+
+/** Not refused by a rule of the API. */
+export const isAdmitted = ({ rollout, traffic }: Pick<ModelDeploymentSpec, 'rollout' | 'traffic'>): boolean =>
+  rollout?.strategy !== 'blueGreen' || traffic.provider !== 'replicas'
 
 export const keyOf = ({ kind, metadata }: KubeObject): string => `${kind}/${metadata.name}`

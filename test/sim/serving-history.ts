@@ -1,8 +1,10 @@
 /** Random histories of a model: users edit the spec, pods start and die, status is stale, and the operator crashes. */
 import assert from 'node:assert/strict'
+import type { RolloutStatus } from '../../src/api/rollout-status.ts'
 import { Dice } from '../random/dice.ts'
+import { rolloutAtRest, rolloutMoves, someRollout } from './rollout-moves.ts'
 import type { Planner } from './serving-cluster.ts'
-import { ServingCluster, version } from './serving-cluster.ts'
+import { isAdmitted, ServingCluster, version } from './serving-cluster.ts'
 import { ServingOracles } from './serving-oracles.ts'
 
 const VERSIONS = ['v1', 'v2', 'v3', 'v4']
@@ -21,7 +23,7 @@ export function someSpec(dice: Dice): object {
   const chosen = names.length === 0 ? [dice.of(VERSIONS)] : names
   const shares = weights(dice, chosen.length)
   const min = dice.of([1, 1, 2, 3])
-  return {
+  const spec = {
     image: dice.of(['iris:1', 'iris:1', 'iris:2']),
     versions: chosen.map((name, index) => version(name, shares[index] ?? 0)),
     scaling: { minReplicas: min, maxReplicas: dice.of([min, min + 2]), targetCPUUtilization: 70 },
@@ -30,8 +32,11 @@ export function someSpec(dice: Dice): object {
       drainSeconds: dice.of([0, 5, 30]),
       ...(dice.is(0.2) && { gateways: ['public'] }),
     },
+    ...(dice.is(0.5) && { rollout: someRollout(dice) }),
     ...(dice.is(0.1) && { validation: { script: 'validate.py', timeoutSeconds: 60 } }),
   }
+  const { rollout: _rollout, ...plain } = spec
+  return isAdmitted(spec as never) ? spec : plain
 }
 
 const someOffers = (dice: Dice): string[] => ['istio', 'gateway'].filter(() => dice.is(0.3))
@@ -72,6 +77,7 @@ const moves: readonly Move[] = [
   workAlone,
   workAlone,
   loseWanted,
+  ...rolloutMoves,
 ]
 
 /** Time passes and only the operator works. */
@@ -146,20 +152,29 @@ export function calm(cluster: ServingCluster, passes: number): boolean {
     for (const router of cluster.routers) router.mute = false
     cluster.accept()
     cluster.judge('Complete')
+    cluster.request()
     const { requeueAfterMs } = cluster.pass()
     quiet = cluster.writes.length === before ? quiet + 1 : 0
     if (quiet >= 2 && !isWaiting(cluster)) return true
-    cluster.now += requeueAfterMs ?? 1000
+    // What the operator writes, it observes at once.
+    cluster.now += Math.min(requeueAfterMs ?? 1000, quiet > 0 ? Infinity : 1000)
   }
   return false
 }
 
-const PATIENCE = 60
+const PATIENCE = 200
 
 /** Something is only put off. */
 function isWaiting({ model: { status } }: ServingCluster): boolean {
   const isDraining = status?.activeVersions?.some(({ idleSince }) => idleSince !== undefined) ?? false
-  return isDraining || status?.traffic?.previous !== undefined
+  return isDraining || status?.traffic?.previous !== undefined || isUnderWay(status?.rollout)
+}
+
+/** A rollout that goes on by itself. One that waits for requests, for figures or for a person may wait for ever. */
+function isUnderWay({ phase, reason }: Partial<RolloutStatus> = {}): boolean {
+  return (
+    (phase === 'Progressing' || phase === 'Watching') && reason !== 'TooFewRequests' && reason !== 'WaitingForMetrics'
+  )
 }
 
 export interface Played {
@@ -181,9 +196,18 @@ export function play(seed: number, plan: Planner, length = 10): Played {
   }
   // A failed validation stays failed until the spec changes.
   cluster.edit({ validation: undefined })
-  assert.ok(calm(cluster, PATIENCE), `G6: no rest: ${JSON.stringify(cluster.model.status)}`)
+  rests(cluster)
+  rolloutAtRest(cluster)
+  cluster.edit({ rollout: undefined, paused: undefined, rollbackTo: undefined })
+  rests(cluster)
   atRest(cluster)
   return { writes: cluster.writes.length, cluster }
+}
+
+function rests(cluster: ServingCluster): void {
+  // A step that waits for a person is judged as long as there are requests.
+  const isAtGate = (): boolean => cluster.model.status?.rollout?.reason === 'StepPaused'
+  assert.ok(calm(cluster, PATIENCE) || isAtGate(), `G6: no rest: ${JSON.stringify(cluster.model.status)}`)
 }
 
 /** The observed state matches the spec, and nothing else is left. */

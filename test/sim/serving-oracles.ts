@@ -1,11 +1,12 @@
 /**
  * What must hold after every single write, whatever happened before. S1: routes sum to 100; S2: no weight for what is not
- * ready; S4: nothing that gets traffic is deleted; S5: nor the last ready version; S7: a version runs only what has passed
+ * ready; S3: a version that traffic is taken from gets no more of it; S4: nothing that gets traffic is deleted; S5: nor the last ready version; S6: what a rollout goes back to stays as it was; S8: all traffic moves at once only to versions with all their pods; S7: a version runs only what has passed
  * its validation, if the model asks for one; G: only our own objects, and a truthful status.
  */
 import assert from 'node:assert/strict'
 import { getCondition } from '../../src/api/conditions.ts'
-import type { RouteEntry } from '../../src/api/router-report.ts'
+import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
+import { entriesOf, type RouteEntry } from '../../src/api/router-report.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import type { Deployment, Job, Service } from '../../src/kube/resources.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
@@ -14,6 +15,8 @@ import { destinationsOf, type VirtualService } from '../../src/plan/traffic/prov
 import { contentOf } from '../builders/model-deployment.ts'
 import { AUTOSCALED } from './server-side-apply.ts'
 import type { RouterPod } from './router-pod.ts'
+import { isNeeded, isRestored, mayBeNeeded, RolloutOracles } from './rollout-oracles.ts'
+import { checkService, isRemovedFirst } from './switch-oracles.ts'
 import { MODEL_UID, type ServingCluster, type Write } from './serving-cluster.ts'
 
 type Shares = ReadonlyMap<string, number>
@@ -30,7 +33,7 @@ function weightsIn(object: KubeObject & { readonly data?: unknown }): Shares | u
     return new Map(refs.map((ref) => [ref.name.slice(name.length + 1), ref.weight]))
   }
   if (object.kind !== 'ConfigMap' || !object.metadata.name.endsWith('-router')) return undefined
-  return weightsOf(JSON.parse((object.data as Record<string, string>)['route.json'] ?? '[]') as RouteEntry[])
+  return weightsOf(entriesOf((object.data as Record<string, string>)['route.json'] ?? '[]'))
 }
 
 const weightsOf = (route: readonly RouteEntry[]): Shares =>
@@ -56,6 +59,10 @@ export function reached(cluster: ServingCluster): Set<string> {
 }
 
 /** Where pod counts split the traffic, the operator sets them until another provider is in effect. */
+function isWithin({ spec: { scaling } }: ModelDeployment, pods: number): boolean {
+  return scaling.minReplicas < scaling.maxReplicas && pods >= scaling.minReplicas && pods <= scaling.maxReplicas
+}
+
 function isSplitByPods({ model: { spec, status } }: ServingCluster): boolean {
   return [spec.traffic.provider, status?.traffic?.provider, status?.traffic?.previous].includes('replicas')
 }
@@ -73,6 +80,7 @@ export class ServingOracles {
   /** Version and content of every validation that has passed. */
   readonly #validated = new Set<string>()
   #generation = 0
+  readonly #rollouts = new RolloutOracles()
 
   /** To be called after every move, of the operator or of others. */
   look(cluster: ServingCluster): void {
@@ -88,6 +96,7 @@ export class ServingOracles {
     if (write.verb === 'apply') this.#apply(cluster, write.object, write.before)
     if (write.verb === 'delete') this.#delete(cluster, write.object)
     if (write.verb === 'status') this.#status(cluster)
+    this.#rollouts.check(cluster, write)
     this.look(cluster)
   }
 
@@ -97,6 +106,7 @@ export class ServingOracles {
       weights.every((weight) => Number.isInteger(weight) && weight >= 0 && weight <= 100),
       'S1: whole percents',
     )
+    this.#rollouts.route(cluster, shares)
     assert.equal(
       weights.reduce((sum, weight) => sum + weight, 0),
       100,
@@ -132,12 +142,11 @@ export class ServingOracles {
 
   /** S6: where an autoscaler has chosen a number of pods, within bounds, it stays. */
   #autoscaled(cluster: ServingCluster, { metadata, spec }: Deployment, before: Deployment): void {
-    const { minReplicas, maxReplicas } = cluster.model.spec.scaling
-    const [from = 1, to = 1] = [before.spec?.replicas, spec?.replicas]
-    const isChosen = before.metadata.annotations?.[AUTOSCALED] !== undefined && minReplicas < maxReplicas
-    const isSplit = isSplitByPods(cluster)
-    const hasBounds = from >= minReplicas && from <= maxReplicas
-    assert.ok(!isChosen || isSplit || !hasBounds || to === from, `S6: ${metadata.name} from ${from} to ${to} pods`)
+    const from = before.spec?.replicas ?? 1
+    const isChosen = before.metadata.annotations?.[AUTOSCALED] !== undefined && isWithin(cluster.model, from)
+    if (!isChosen || isSplitByPods(cluster)) return
+    if (isRestored(cluster.model, metadata.labels?.[VERSION_LABEL])) return
+    assert.equal(spec?.replicas ?? 1, from, `S6: the number of pods of ${metadata.name} was changed`)
   }
 
   /** The Service leads where requests can be answered, unless they could be nowhere. */
@@ -160,12 +169,12 @@ export class ServingOracles {
     const [from = 1, to = 1] = [before, object].map(({ spec }) => spec?.replicas)
     if (name === undefined || to >= from) return
     const { spec, status } = cluster.model
-    assert.ok(
-      spec.versions.some((version) => version.name === name),
-      `S4: ${name} is being retired, yet scaled down`,
-    )
+    assert.ok(mayBeNeeded(cluster.model, name), `S4: ${name} is being retired, yet scaled down`)
     const isSplit = status?.traffic?.provider === 'replicas'
-    assert.ok(isSplit || to >= spec.scaling.minReplicas, `S4: ${name} from ${from} to ${to} pods`)
+    assert.ok(
+      isSplit || isRestored(cluster.model, name) || to >= spec.scaling.minReplicas,
+      `S4: ${name} from ${from} to ${to} pods`,
+    )
     const others = [...cluster.servers].filter(([other]) => other !== name).map(([, server]) => availableIn(server))
     const left = Math.min(to, availableIn(before)) + others.reduce((sum, count) => sum + count, 0)
     assert.ok(left > 0 || availableIn(before) === 0, 'S5: the last pods that are ready stay')
@@ -173,9 +182,14 @@ export class ServingOracles {
 
   #delete(cluster: ServingCluster, object: KubeObject): void {
     const name = object.metadata.labels?.[VERSION_LABEL]
+    if (name === undefined && object.kind === 'Service') return checkService(cluster, object.metadata.name)
     if (name === undefined) return this.#deleteRoute(cluster, object)
     if (object.kind !== 'Deployment' && object.kind !== 'Service') return undefined
-    assert.ok(!cluster.model.spec.versions.some((version) => version.name === name), `S4: ${name} is in the spec`)
+    assert.ok(!isNeeded(cluster.model, name), `S4: ${name} is in the spec, or is to go back to`)
+    return isRemovedFirst(cluster.model, cluster.servers) ? undefined : this.#retired(cluster, object, name)
+  }
+
+  #retired(cluster: ServingCluster, object: Deployment, name: string): undefined {
     assert.ok(!reached(cluster).has(name), `S4: ${object.kind} of ${name} is deleted while requests reach it`)
     if (object.kind === 'Service' || availableIn(object) === 0) return undefined
     const others = [...cluster.servers].filter(([other]) => other !== name)
@@ -201,7 +215,6 @@ export class ServingOracles {
     const isRouter = kind === 'Deployment' && metadata.name.endsWith('-router')
     assert.ok(!isRouter || selector[ROLE_LABEL] !== 'router', 'S4: the router is deleted while the Service leads to it')
     if (isRouter) this.#drained(cluster)
-    assert.ok(kind !== 'Service', 'S4: the Service of the model stays')
     // The route of the gateways is deleted with the last gateway of the spec.
     if (metadata.name.endsWith('-vs-gateways') && !cluster.model.spec.traffic.gateways) return undefined
     const provider = { VirtualService: 'istio', HTTPRoute: 'gateway' }[kind]

@@ -5,7 +5,7 @@
  */
 import { sameJson } from '../../src/api/json.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Plan, PlannedWrite } from '../../src/decision/plan.ts'
+import type { Contribution, Plan, PlannedWrite } from '../../src/decision/plan.ts'
 import { timestamp } from '../../src/plan/time.ts'
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
@@ -40,9 +40,15 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
   protected abstract get statusWrite(): Write
 
   // Steps that a workload's plans do not have are ignored.
+  protected pruneInForeground(object: KubeObject): void {
+    this.prune(object)
+  }
   protected force(_object: KubeObject): void {}
+  protected create(_object: KubeObject): void {}
   protected createUnowned(_object: KubeObject): void {}
+  protected contribute(_write: Contribution): void {}
   protected createUnread(_object: KubeObject): void {}
+  protected createRecord(_object: KubeObject): void {}
   protected annotate(_object: KubeObject, _annotations: Readonly<Record<string, string>>): void {}
   protected expire(): void {}
 
@@ -64,7 +70,10 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
   }
 
   #commitChildren({ deletions, writes }: Plan<Status>): void {
-    for (const { how, object } of deletions) if (how === 'graceful') this.prune(object)
+    for (const { how, object } of deletions) {
+      if (how === 'graceful' || how === 'record') this.prune(object)
+      if (how === 'foreground') this.pruneInForeground(object)
+    }
     for (const { how, object } of deletions) if (how === 'force') this.force(object)
     for (const write of writes) this.#writeChild(write)
   }
@@ -73,12 +82,18 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
     switch (write.how) {
       case 'apply':
         return this.apply(write.object)
+      case 'create':
+        return this.create(write.object)
       case 'createUnowned':
         return this.createUnowned(write.object)
+      case 'createRecord':
+        return this.createRecord(write.object)
       case 'createUnread':
         return this.createUnread(write.object)
       case 'annotate':
         return this.annotate(write.object, write.annotations)
+      case 'contribute':
+        return this.contribute(write)
     }
   }
 

@@ -1,23 +1,31 @@
 /** A simulated cluster with one TrainingJob. Plays the kubelets, the Job controller and the garbage collector. */
+import { sameJson } from '../../src/api/json.ts'
 import { withDefaults } from '../../src/api/defaults.ts'
+import type { ModelDeployment } from '../../src/api/modeldeployment.v1.ts'
+import type { PodProgress } from '../../src/api/training-report.ts'
+import type { TrackingProgress } from '../../src/api/training-tracking.ts'
 import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../../src/api/trainingjob.v1.ts'
 import { type KubeObject, nameWithKind, type OwnerReference } from '../../src/kube/object.ts'
-import type { Job, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
-import type { Plan } from '../../src/decision/plan.ts'
+import type { ConfigMap, Job, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
+import type { Contribution, Plan } from '../../src/decision/plan.ts'
 import {
   type Acceptance,
   acceptanceOf,
+  checkpointPodName,
   defaultTrainingConfig,
   membershipOf,
   type NodeFacts,
   type PlannedStatus,
   planTraining,
+  progressMark,
+  slowRank,
   type TrainingConfig,
   type TrainingObserved,
 } from '../../src/plan/training/index.ts'
 import { timestamp } from '../../src/plan/time.ts'
+import { ProgressWatch } from '../../src/reconcile/progress-watch.ts'
 import { controlJob } from './job-controller.ts'
-import { type Exit, isTerminating, PodStore } from './pod-store.ts'
+import { type Exit, isActive, isTerminating, PodStore } from './pod-store.ts'
 import { SimulatedCluster } from './simulated-cluster.ts'
 
 export const JOB_UID = 'uid-of-job'
@@ -33,6 +41,9 @@ export function trainingJob(spec: object = {}, name = 'bert'): TrainingJob {
   }
 }
 
+const isSameGroup = (one: KubeObject, other: KubeObject): boolean =>
+  one.apiVersion === other.apiVersion && one.metadata.name === other.metadata.name
+
 /** Writes are texts such as `create Pod/bert-workers-0` or `status`. */
 export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   job: TrainingJob
@@ -40,7 +51,28 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   readonly nodes: NodeFacts[] = []
   readonly claims: PersistentVolumeClaim[] = []
   readonly secrets = new Set<string>()
+  /** The kinds of gang schedulers that the cluster serves. */
+  servedKinds: ReadonlySet<string> = new Set()
+  /** The PodGroups of the job. */
+  groups: KubeObject[] = []
+  /** The ModelDeployment that `spec.output.deploy` names. */
+  model: ModelDeployment | undefined
+  /** The ConfigMap with the name of the history. */
+  history: ConfigMap | undefined
+  /** What the pods have reported, as the operator has it in memory. */
+  reports: PodProgress[] = []
+  /** In percent, by name of the pod. */
+  gpuUtilization: ReadonlyMap<string, number> | undefined
   expired = false
+  #jumpedMs = 0
+  #progressWatch = this.#watch()
+  #slowWatch = this.#watch()
+  /** What MLflow has, as the operator knows it. Undefined: the operator has no server. */
+  tracked: TrackingProgress | undefined
+  /** Steps of the complete checkpoints in the storage. The agent finds them when its pod runs. */
+  checkpoints: readonly number[] = []
+  /** Whether `settle` plays the pod that lists the checkpoints. */
+  playsCheckpoints = true
   readonly config: TrainingConfig
   readonly #pods = new PodStore()
   readonly #afterWrite: (cluster: TrainingCluster) => void
@@ -57,13 +89,34 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   }
 
   get observed(): TrainingObserved {
-    const { job, now, claims, nodes, config, workload } = this
+    const { job, now, claims, nodes, config, workload, reports, model, tracked } = this
     const members = membershipOf(job, workload, this.pods)
     const sshKeyPair = { 'ssh-privatekey': 'private', 'ssh-publickey': 'public' }
-    const base = { job, now, ...members, claims, nodes, config, logTails: new Map<string, string>() }
+    const { groups, servedKinds } = this
+    const scheduling = { groups, servedKinds }
+    const base = {
+      job,
+      now,
+      ...members,
+      ...scheduling,
+      claims,
+      nodes,
+      config,
+      reports,
+      logTails: new Map<string, string>(),
+    }
+    const stillness = this.#progressWatch.observe(JOB_UID, progressMark(base))
+    const slow = slowRank(base)
+    const slowness = this.#slowWatch.observe(JOB_UID, slow && { mark: slow.podName, recordedMs: 0 })
     return {
       ...base,
+      ...(this.gpuUtilization && { gpuUtilization: this.gpuUtilization }),
+      ...(slowness && { slowMs: slowness.watchedMs }),
+      ...(stillness && { stillness }),
       ...(workload && { workload }),
+      ...(model && { model }),
+      ...(tracked && { tracked }),
+      history: { ...(this.history && { existing: this.history }), data: 'aGlzdG9yeQ==' },
       secretData: { sshKeyPair },
     }
   }
@@ -72,11 +125,43 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   settle(limit = 50): number {
     for (let pass = 1; pass <= limit; pass += 1) {
       this.controlJob()
+      if (this.playsCheckpoints) this.listCheckpoints()
       const before = this.writes.length
       this.pass()
       if (this.writes.length === before) return pass
     }
     throw new Error(`not settled after ${limit} passes: ${this.writes.slice(-10).join(', ')}`)
+  }
+
+  /** The operator starts again: what it had in memory is lost. */
+  restartOperator(): void {
+    this.reports = []
+    this.#progressWatch = this.#watch()
+    this.#slowWatch = this.#watch()
+  }
+
+  /** Changes only the wall clock. */
+  jumpWallClock(ms: number): void {
+    this.now += ms
+    this.#jumpedMs += ms
+  }
+
+  #watch(): ProgressWatch {
+    return new ProgressWatch({ monotonic: () => this.now - this.#jumpedMs })
+  }
+
+  get checkpointPod(): Pod | undefined {
+    return this.#pods.get(checkpointPodName(this.job))
+  }
+
+  /** The agent lists the checkpoints and ends, if its pod exists. */
+  listCheckpoints(): void {
+    const pod = this.checkpointPod
+    if (!pod || !isActive(pod) || isTerminating(pod)) return
+    const step = this.checkpoints.length > 0 ? Math.max(...this.checkpoints) : undefined
+    const latest = step === undefined ? {} : { latest: { name: `step-${step}`, step, time: timestamp(this.now) } }
+    const result = { ...latest, count: this.checkpoints.length, pruned: 0, imported: false }
+    this.exit(pod, { exitCode: 0, message: JSON.stringify(result) })
   }
 
   // What users do.
@@ -92,6 +177,13 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   /** Binds and runs every pending pod. */
   runAll(): void {
     for (const pod of this.pods) if (pod.status?.phase === 'Pending' && !isTerminating(pod)) this.run(pod)
+  }
+
+  /** The scheduler finds no node for the pod. */
+  findNoNode(pod: Pod): void {
+    const message = '0/2 nodes are available: 2 Insufficient cpu.'
+    const condition = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message }
+    this.change({ ...pod, status: { ...pod.status, conditions: [condition] } })
   }
 
   run(pod: Pod, node = `node-${pod.metadata.name}`): void {
@@ -187,9 +279,36 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     this.write(`force ${nameWithKind(object)}`, () => this.#pods.remove(object))
   }
 
-  protected override createUnowned(claim: KubeObject): void {
+  protected override createUnowned(object: KubeObject): void {
+    if (object.kind !== 'ModelDeployment') return this.#createClaim(object)
+    if (this.model) return
+    const metadata = { ...object.metadata, uid: 'uid-of-model' }
+    this.write(`create ${nameWithKind(object)}`, () => (this.model = { ...object, metadata } as ModelDeployment))
+  }
+
+  /** As server-side apply of one entry of a list by its key. */
+  protected override contribute({ object, fieldManager }: Contribution): void {
+    const { model } = this
+    const [added] = (object as ModelDeployment).spec.versions
+    if (!model || !added || model.metadata.uid !== object.metadata.uid) return
+    const others = model.spec.versions.filter(({ name }) => name !== added.name)
+    this.write(`${fieldManager} applies ${nameWithKind(object)}`, () => {
+      this.model = { ...model, spec: { ...model.spec, versions: [...others, added] } }
+    })
+  }
+
+  #createClaim(claim: KubeObject): void {
     if (this.claims.some(({ metadata }) => metadata.name === claim.metadata.name)) return
     this.write(`create ${nameWithKind(claim)}`, () => this.claims.push({ ...claim, status: { phase: 'Bound' } }))
+  }
+
+  protected override createRecord(record: KubeObject): void {
+    this.write(`create ${nameWithKind(record)}`, () => (this.history = record))
+  }
+
+  protected override create(history: KubeObject): void {
+    const metadata = { ...history.metadata, ownerReferences: [this.#owner] }
+    this.write(`create ${nameWithKind(history)}`, () => (this.history = { ...history, metadata }))
   }
 
   protected override createUnread(secret: KubeObject): void {
@@ -204,7 +323,18 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
       if (!this.#pods.get(object.metadata.name)) this.write(creation, () => this.#createPod(object))
     } else if (object.kind === 'Job') {
       this.write(this.workload ? `update ${nameWithKind(object)}` : creation, () => this.#applyJob(object))
-    } else if (!this.writes.includes(creation)) this.write(creation, () => undefined)
+    } else if (object.kind === 'PodGroup') this.#applyGroup(object)
+    else if (!this.writes.includes(creation)) this.write(creation, () => undefined)
+  }
+
+  #applyGroup(group: KubeObject): void {
+    const known = this.groups.find((one) => isSameGroup(one, group))
+    const metadata = { ...group.metadata, uid: known?.metadata.uid ?? this.#pods.nextUid() }
+    const stored = { ...group, metadata }
+    if (sameJson(known, stored)) return
+    this.write(`${known ? 'update' : 'create'} ${nameWithKind(group)}`, () => {
+      this.groups = [...this.groups.filter((one) => one !== known), stored]
+    })
   }
 
   protected override expire(): void {
@@ -212,12 +342,17 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   }
 
   #createPod(pod: Pod): void {
+    this.#pods.create(pod, { namespace: this.job.metadata.namespace ?? '', now: this.now, owner: this.#owner })
+  }
+
+  get #owner(): OwnerReference {
     const { apiVersion, kind, metadata } = this.job
-    const owner: OwnerReference = { apiVersion, kind, name: metadata.name, uid: JOB_UID, controller: true }
-    this.#pods.create(pod, { namespace: metadata.namespace ?? '', now: this.now, owner })
+    return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? JOB_UID, controller: true }
   }
 
   #delete(object: KubeObject): void {
+    if (object.kind === 'PodGroup') return void (this.groups = this.groups.filter((one) => !isSameGroup(one, object)))
+    if (object.kind === 'ConfigMap') return void (this.history = undefined)
     if (object.kind !== 'Job') return this.#pods.delete(object, this.now)
     this.workload = undefined
     const isOwned = ({ metadata }: Pod): boolean => metadata.ownerReferences?.[0]?.uid === object.metadata.uid

@@ -12,7 +12,7 @@ import { Decoys, isDecoy } from '../crash/faults/decoys.ts'
 import { ERRORS } from '../crash/faults/fault.ts'
 import { Journal, type PlanRecord } from '../crash/campaign/journal.ts'
 import { Freezer } from '../crash/faults/freezer.ts'
-import { allPairs, errors, pauses, sampled } from '../crash/campaign/plans.ts'
+import { allPairs, errors, fiveErrors, pauses, sampled } from '../crash/campaign/plans.ts'
 import { FaultInjector } from '../crash/faults/fault-injector.ts'
 import { shuffledLists } from '../crash/faults/shuffled-lists.ts'
 import { slowWatch } from '../crash/faults/slow-watch.ts'
@@ -56,13 +56,15 @@ async function namesIn({ body }: Response): Promise<string[]> {
   return events.map((line) => (JSON.parse(line) as { object: KubeObject }).object.metadata.name)
 }
 
-test('errors cover every write with every error, and never two adjacent writes in one plan', () => {
-  const plans = errors(writes)
-  const hits = new Set(plans.flatMap(({ faults }) => faults.map(({ write, mode }) => `${write} ${mode}`)))
-  assert.equal(hits.size, writes.length * ERRORS.length)
-  for (const { faults } of plans)
-    for (const { write } of faults) assert.ok(!faults.some((other) => other.write === write + 1))
-})
+for (const [name, plansOf] of Object.entries({ errors, fiveErrors }))
+  test(`${name} cover every write with every error, and writes between two errors succeed`, () => {
+    const plans = plansOf(writes)
+    const hits = new Set(plans.flatMap(({ faults }) => faults.map(({ write, mode }) => `${write} ${mode}`)))
+    assert.equal(hits.size, writes.length * ERRORS.length)
+    for (const { faults } of plans)
+      for (const { write, times = 1 } of faults)
+        assert.ok(!faults.some((other) => other.write > write && other.write <= write + times))
+  })
 
 test('all-pairs covers every pair, and pauses have a second replica', () => {
   const pairs = allPairs(writes).map(({ faults }) => faults.map(({ write }) => write).join(' '))

@@ -3,7 +3,7 @@
  * files of the built image.
  */
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { operatorImage } from '../../images/operator.ts'
@@ -33,6 +33,21 @@ test('the Dockerfile has the same entrypoint, command, user and working director
 test('the Dockerfile installs the same libraries', () => {
   const [, packages = ''] = /dpkg-query --listfiles (.+?) \|/.exec(dockerfile) ?? []
   assert.deepEqual(packages.split(' '), image.libraries)
+})
+
+test('no step of a Dockerfile writes bytecode of Python, which differs in each build', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  for (const path of globSync(['Dockerfile', 'images/*/Dockerfile'], { cwd: root })) {
+    const steps = readFileSync(join(root, path), 'utf8').replaceAll('\\\n', ' ').split('\n')
+    for (const step of steps.filter((line) => line.startsWith('RUN '))) {
+      const commands = step
+        .replace(/^RUN /, '')
+        .split(/&&|\|\||;/)
+        .map((command) => command.trim())
+      for (const command of commands.filter((one) => /\bpython3?\b/.test(one)))
+        assert.match(command, /PYTHONDONTWRITEBYTECODE=1|--no-compile/, `${path}: ${command}`)
+    }
+  }
 })
 
 test('the image has no tests, no development packages, and nothing outside of /app but Node', () => {

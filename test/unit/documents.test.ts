@@ -3,17 +3,19 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { GROUP, MLOPS_GROUP } from '../../src/api/kinds.ts'
 import { operatorConfig } from '../../src/operator-config.ts'
 import { type Block, blocksIn, ROOT } from '../documents/blocks.ts'
 
-const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT }).toSorted()
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/*.md'], { cwd: ROOT }).toSorted()
 const labelled = documents.flatMap((document) =>
   blocksIn(document)
     .filter(({ label }) => label !== '')
     .map((block) => ({ document, ...block })),
 )
+
+type Values = Readonly<Record<string, unknown>>
 
 const parsed = ({ text }: Block) =>
   parseAllDocuments(text).map((one) => {
@@ -39,6 +41,35 @@ test('every block of YAML without a label is a manifest', () => {
   for (const document of documents)
     for (const block of blocksIn(document).filter(({ language, label }) => language === 'yaml' && label === ''))
       for (const object of parsed(block)) assert.ok(object?.apiVersion, `${document}: ${block.heading}`)
+})
+
+test('the list of examples has every example', () => {
+  const text = readFileSync(join(ROOT, 'examples', 'README.md'), 'utf8')
+  const missing = globSync('*.yaml', { cwd: join(ROOT, 'examples') }).filter((name) => !text.includes(`](${name})`))
+  assert.deepEqual(missing, [])
+})
+
+test('every value of the chart that a document sets exists', () => {
+  const values = parse(readFileSync(join(ROOT, 'charts', 'ml-operator', 'values.yaml'), 'utf8')) as Values
+  const settings = { ...operatorConfig({}) } as unknown as Values
+  const exists = (path: readonly string[], inside: unknown): boolean => {
+    const [first, ...rest] = path
+    if (first === undefined) return true
+    if (typeof inside !== 'object' || inside === null) return false
+    // An empty map has keys that the user chooses.
+    return Object.keys(inside).length === 0 || (first in inside && exists(rest, (inside as Values)[first]))
+  }
+  const names = documents.flatMap((document) =>
+    [...readFileSync(join(ROOT, document), 'utf8').matchAll(/--set(?:-file)?[ =]([\w.-]+)=/g)].map(
+      ([, name = '']) => [document, name] as const,
+    ),
+  )
+  assert.ok(names.length > 8)
+  const unknown = names.filter(([, name]) => {
+    const [first = '', ...rest] = name.split('.')
+    return first === 'config' ? !exists(rest, settings) : !exists([first, ...rest], values)
+  })
+  assert.deepEqual(unknown, [])
 })
 
 const anchorsIn = (document: string): Set<string> =>

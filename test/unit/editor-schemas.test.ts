@@ -13,6 +13,7 @@ import {
   completeModelDeployment,
   completeModelServer,
   completeTrainingJob,
+  completeTrainingSchedule,
 } from '../builders/manifests.ts'
 
 const schemas = new Map(editorSchemas(kinds).map(({ name, schema }) => [name, Compile(schema as object)]))
@@ -23,6 +24,7 @@ function schemaFor({ apiVersion, kind }: { readonly apiVersion: string; readonly
 
 const complete = [
   completeTrainingJob,
+  completeTrainingSchedule,
   completeAlphaTrainingJob,
   completeModelDeployment,
   completeModelServer,

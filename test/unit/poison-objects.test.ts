@@ -8,13 +8,16 @@ import { type ModelDeployment, modelDeploymentV1 } from '../../src/api/modeldepl
 import { type ModelServer, modelServerV1 } from '../../src/api/modelserver.v1.ts'
 import { type TrainingJob, trainingJobV1 } from '../../src/api/trainingjob.v1.ts'
 import { type AlphaTrainingJob, trainingJobV1alpha1 } from '../../src/api/trainingjob.v1alpha1.ts'
+import { type TrainingSchedule, trainingScheduleV1 } from '../../src/api/trainingschedule.v1.ts'
 import { fits } from '../../src/api/validity.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
 import { planServing } from '../../src/plan/serving/index.ts'
+import { planSchedule } from '../../src/plan/schedule/index.ts'
 import { planTraining } from '../../src/plan/training/index.ts'
 import { crdSchemas, nameOfKind } from '../objects/crd-schemas.ts'
 import { fitsText, longest } from '../objects/edge-text.ts'
 import { poisonObject } from '../objects/poison.ts'
+import { ScheduleCluster } from '../sim/schedule-cluster.ts'
 import { MODEL_UID, modelDeployment, ServingCluster } from '../sim/serving-cluster.ts'
 import { JOB_UID, TrainingCluster } from '../sim/training-cluster.ts'
 
@@ -36,6 +39,7 @@ function stored(index: number, uid: string): Stored {
 
 const declarations: Readonly<Record<string, Parameters<typeof withDefaults>[0]>> = {
   'ml.example.com/v1 TrainingJob': trainingJobV1.spec,
+  'ml.example.com/v1 TrainingSchedule': trainingScheduleV1.spec,
   'ml.example.com/v1alpha1 TrainingJob': trainingJobV1alpha1.spec,
   'ml.example.com/v1 ModelDeployment': modelDeploymentV1.spec,
   'mlops.sathvik.dev/v1 ModelDeployment': mlopsModelDeploymentV1.spec,
@@ -108,6 +112,18 @@ describe('planners handle every generated object of', () => {
       })
       report(t, times)
     })
+
+  test('ml.example.com/v1 TrainingSchedule', (t) => {
+    const times = indexesOf('ml.example.com/v1 TrainingSchedule').map((index) => {
+      const cluster = new ScheduleCluster()
+      cluster.schedule = stored(index, cluster.schedule.metadata.uid ?? '') as TrainingSchedule
+      return slowestPlan(
+        () => planSchedule(cluster.observed),
+        () => cluster.pass(),
+      )
+    })
+    report(t, times)
+  })
 
   for (const kind of ['ml.example.com/v1 ModelDeployment', 'mlops.sathvik.dev/v1 ModelDeployment'])
     test(kind, (t) => {

@@ -16,6 +16,7 @@ test('each kind has its own page', () => {
     [
       'CRD_REFERENCE.md',
       'reference/trainingjob.md',
+      'reference/trainingschedule.md',
       'reference/modeldeployment.md',
       'reference/modelserver.md',
       'reference/mlops-modeldeployment.md',

@@ -282,3 +282,22 @@ test('G3: an observedGeneration ahead or decreasing, weights that do not sum to 
   const ready = model({ conditions, activeVersions: [{ name: 'v1', weight: 100 }] })
   assert.deepEqual(violated(['created', ready]), ['G3', 'G3'], 'neither a pod nor an endpoint')
 })
+
+test('S8: a server that is evicted without a record, or as the last ready one', () => {
+  const marked = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }
+  const named = (name: string, conditions: readonly object[]): KubeObject =>
+    object('Pod', name, { labels: { [ROLE_LABEL]: 'server', [VERSION_LABEL]: 'v1' } }, { status: { conditions } })
+  const ready = { type: 'Ready', status: 'True' }
+  const recording = (uid: string) => model({ activeVersions: [{ name: 'v1', health: { evicting: { uid } } }] })
+  const history = (uid: string, others: readonly KubeObject[]) =>
+    [
+      ['created', recording(uid)],
+      ...others.map((pod) => ['created', pod] as const),
+      ['created', named('a', [ready])],
+      ['changed', named('a', [ready, marked])],
+      ['changed', named('a', [ready, marked])],
+    ] as const
+  assert.deepEqual(violated(...history('a', [named('b', [ready])])), [])
+  assert.deepEqual(violated(...history('b', [named('b', [ready])])), ['S8'])
+  assert.deepEqual(violated(...history('a', [])), ['S8'])
+})

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { allTrafficProviders } from '../../src/api/serving-traffic.ts'
 import { frameworks } from '../../src/api/training-parts.ts'
+import { gangSchedulers } from '../../src/api/training-scheduling.ts'
 import { roleNames } from '../../src/api/training-roles.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -43,7 +44,7 @@ const families: Readonly<Record<string, Family>> = {
       'src/api/serving-traffic.ts',
       'src/api/serving-status.ts',
       'src/api/serving-version.ts',
-      // The other half of the router: the agent beside HAProxy, and its reports to the operator.
+      // The other half of the router: the agent beside Envoy, and its reports to the operator.
       'src/agent/router/',
       'src/agent/commands.ts',
       'src/api/router-',
@@ -62,8 +63,23 @@ const families: Readonly<Record<string, Family>> = {
       [`const note = 'the router is in effect'`, []],
       ['const { replicas } = spec', []],
       ['const direct = isLoopback(host)', []],
-      [`import { haproxy } from './router/haproxy.ts'`, []],
+      [`import { envoy } from './router/envoy.ts'`, []],
       ['const { gateways } = traffic', []],
+    ],
+  },
+  'gang scheduler': {
+    names: gangSchedulers,
+    commonWords: ['native', 'none'],
+    searched: 'code',
+    otherNames: [],
+    sources: ['src/{api,plan,reconcile}/**/*.ts', 'scripts/install/**/*.ts'],
+    homes: ['src/plan/training/gangs/', 'src/api/training-scheduling.ts'],
+    planted: [
+      [`if (gang === 'volcano')`, ['volcano']],
+      [`const best = 'native'`, ['native']],
+      ['const volcanoGroup = 1', ['volcano']],
+      ['// Volcano has queues', []],
+      ['const none = []', []],
     ],
   },
   'training framework or role': {

@@ -20,6 +20,13 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{- define "ml-operator.monitoringLabels" -}}
+{{ include "ml-operator.labels" . }}
+{{- with .Values.monitoring.labels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
 {{- /* The instance distinguishes operators in one namespace, which need a name of their own. */}}
 {{- define "ml-operator.selector" -}}
 app.kubernetes.io/name: {{ include "ml-operator.name" . }}
@@ -32,6 +39,22 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- with .Values.image.registry }}{{ trimSuffix "/" . }}/{{ end -}}
 {{ .Values.image.repository }}
 {{- if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{- /* Settings of the operator as YAML; empty if there are none. Users that `config` sets take precedence. */}}
+{{- define "ml-operator.config" -}}
+{{- $config := deepCopy .Values.config }}
+{{- if .Values.clusterUsers }}
+{{- $users := dict "training" (dict "user" "cluster") "serving" (dict "user" "cluster") }}
+{{- $config = mergeOverwrite $users $config }}
+{{- end }}
+{{- with $config }}{{ toYaml . }}{{ end }}
+{{- end }}
+
+{{- define "ml-operator.podSecurityContext" -}}
+{{- $context := .Values.podSecurityContext }}
+{{- if .Values.clusterUsers }}{{ $context = omit $context "runAsUser" "runAsGroup" "fsGroup" }}{{ end }}
+{{- with $context }}{{ toYaml . }}{{ end }}
 {{- end }}
 
 {{- /* Secret with a certificate that others provide; empty if the operator issues it. */}}
@@ -53,10 +76,13 @@ dict of `rules` and `root`.
 {{- define "ml-operator.rules" -}}
 {{- $fullname := include "ml-operator.fullname" .root }}
 {{- $issues := and .root.Values.webhook.enabled (not (include "ml-operator.certificateSecret" .root)) }}
+{{- $reports := and .root.Values.webhook.enabled .root.Values.reports.enabled }}
 {{- range .rules }}
 {{- $needed := or .forWebhook false | ternary $issues true }}
-{{- if and $needed (or $.root.Values.mlops.enabled (not (has "mlops.sathvik.dev" .apiGroups))) }}
-{{- $rule := omit . "forWebhook" }}
+{{- $needed = and $needed (or $reports .forMetricsAuth (not (has "tokenreviews" .resources))) }}
+{{- $wanted := or .forMetricsAuth false | ternary $.root.Values.metrics.authentication true }}
+{{- if and $needed $wanted (or $.root.Values.mlops.enabled (not (has "mlops.sathvik.dev" .apiGroups))) }}
+{{- $rule := omit . "forWebhook" "forMetricsAuth" }}
 {{- with .resourceNames }}
 {{- $names := list }}
 {{- range . }}

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { haproxyImage } from '../../../images/haproxy.ts'
+import { envoyImage } from '../../../images/envoy.ts'
 import { modelServerImage } from '../../../images/model-server.ts'
 import { operatorImage } from '../../../images/operator.ts'
 import { trainerImage } from '../../../images/trainer.ts'
@@ -20,7 +20,7 @@ interface Bundle {
 /** Images that share a large layer are bundled. */
 const bundles = (): Bundle[] => [
   { title: 'operator', specs: [operatorImage()] },
-  { title: 'router', specs: [haproxyImage()] },
+  { title: 'router', specs: [envoyImage()] },
   { title: 'trainer and model server, with PyTorch', specs: [trainerImage(), modelServerImage()] },
 ]
 

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { HAPROXY_IMAGE } from '../../../images/haproxy.ts'
+import { ENVOY_IMAGE } from '../../../images/envoy.ts'
 import { operatorImage } from '../../../images/operator.ts'
 import { Deployment, Namespace } from '../../../src/kube/resources.ts'
 import { runCommand } from '../../../testenv/command.ts'
@@ -14,7 +14,7 @@ const NAMESPACE = 'ml-operator-system'
 const BUILD = 'ml.example.com/demo-build'
 
 /** There is no registry, so the router uses the image that was built here. */
-const CONFIG = { serving: { routerImage: HAPROXY_IMAGE } }
+const CONFIG = { serving: { routerImage: ENVOY_IMAGE } }
 
 /** Installs the chart, as users do, into a namespace that enforces Pod Security `restricted`. */
 export const operator: Stage = {

@@ -1,16 +1,15 @@
-import { modelDeployments } from '../../../src/api/kinds.ts'
+import { modelDeployments, trainingJobs } from '../../../src/api/kinds.ts'
 import type { ModelDeployment } from '../../../src/api/modeldeployment.v1.ts'
 import { type Demo, Fatal } from '../demo.ts'
-import { apply, example } from '../manifests.ts'
 import { predict, testSet } from '../requests.ts'
 import type { Stage } from '../stage.ts'
 
 export const MODEL = 'spiral'
 const REQUESTS = 30
 
-/** Serves the trained model from the volume of its checkpoints. */
+/** Serves the trained model, which the job has deployed, from the volume of its checkpoints. */
 export const serving: Stage = {
-  title: 'Serving: the trained model, from the volume of its checkpoints',
+  title: 'Serving: the trained model, deployed by its job',
 
   /** A later stage, which includes this one, has changed the model. */
   async isDone(demo) {
@@ -19,11 +18,19 @@ export const serving: Stage = {
   },
 
   async run(demo) {
-    demo.terminal.line('kubectl apply -f examples/demo-model.yaml')
-    await apply(demo, modelDeployments, await example<ModelDeployment>('demo-model', demo))
+    await demo.until('the job to deploy its model', () => deployed(demo))
     await inEffect(demo)
     await ask(demo)
   },
+}
+
+/** The condition of the job says whether the model is deployed, and else why not. */
+async function deployed(demo: Demo): Promise<boolean> {
+  const { status } = await (await demo.client()).get(trainingJobs, { namespace: demo.namespace, name: MODEL })
+  const condition = status?.conditions?.find(({ type }) => type === 'ModelDeployed')
+  if (condition?.status === 'False') throw new Fatal(`the model is not deployed: ${condition.message}`)
+  if (condition) demo.terminal.line(`output.deploy: ${condition.message}`)
+  return condition !== undefined
 }
 
 export async function modelOf(demo: Demo): Promise<ModelDeployment> {

@@ -1,14 +1,13 @@
 import { trainingJobs } from '../../../src/api/kinds.ts'
+import type { TrainingJobStatus } from '../../../src/api/training-status.ts'
 import type { TrainingJob } from '../../../src/api/trainingjob.v1.ts'
 import { Pod } from '../../../src/kube/resources.ts'
 import { type Demo, Fatal } from '../demo.ts'
 import { apply, example } from '../manifests.ts'
 import type { Stage } from '../stage.ts'
 import { bar } from '../terminal.ts'
-import { type TrainingLog, trainingLog } from '../training-log.ts'
 
 const NAME = 'spiral'
-const MASTER = `${NAME}-workers-0`
 const KILLED = `${NAME}-workers-1`
 /** The share of the epochs after which a worker is killed. */
 const KILL_AFTER = 0.3
@@ -44,8 +43,6 @@ async function jobOf(demo: Demo): Promise<TrainingJob> {
 /** Shows the progress of the training, and kills a worker once. */
 class Watch {
   readonly #demo: Demo
-  /** The latest observed epoch, because the log is empty while workers restart. */
-  #latest: TrainingLog['latest']
   #hasReportedRecovery = false
 
   constructor(demo: Demo) {
@@ -57,29 +54,14 @@ class Watch {
     const { status = {} } = await jobOf(this.#demo)
     const { state = 'Pending', attempts = 1, reason } = status
     if (state === 'Failed') throw new Fatal(`the training has failed: ${status.lastFailure?.message ?? reason}`)
-    const log = await this.#log()
-    this.#latest = log.latest ?? this.#latest
-    if (attempts > 1) this.#reportRecovery(log)
-    this.#demo.terminal.live(this.#line(state, reason))
-    if (state === 'Running' && attempts === 1) await this.#killOnce()
-    return state === 'Completed' && this.#reportEnd()
+    if (attempts > 1) this.#reportRecovery(status)
+    this.#demo.terminal.live(lineOf(status))
+    if (state === 'Running' && attempts === 1) await this.#killOnce(status)
+    return state === 'Completed' && this.#reportEnd(status)
   }
 
-  async #log(): Promise<TrainingLog> {
-    const client = await this.#demo.client()
-    return trainingLog(await client.logs({ namespace: this.#demo.namespace, name: MASTER }).catch(() => ''))
-  }
-
-  #line(state: string, reason: string | undefined): string {
-    const { epoch = 0, epochs = 0, loss, accuracy } = this.#latest ?? {}
-    if (epochs === 0) return `${state.padEnd(13)} ${reason ?? 'the workers start: Python, PyTorch, rendezvous'}`
-    const numbers = `loss ${loss?.toFixed(4)}  accuracy ${percent(accuracy ?? 0)}`
-    return `${state.padEnd(13)} epoch ${String(epoch).padStart(2)}/${epochs}  ${bar(epoch / epochs)}  ${numbers}`
-  }
-
-  async #killOnce(): Promise<void> {
+  async #killOnce({ currentEpoch: epoch = 0, totalEpochs: epochs = 1 }: TrainingJobStatus): Promise<void> {
     const { settings, terminal, namespace } = this.#demo
-    const { epoch = 0, epochs = 1 } = this.#latest ?? {}
     if (settings.fast || epoch / epochs < KILL_AFTER || epoch === epochs) return
     const client = await this.#demo.client()
     const { metadata } = await client.get(Pod, { namespace, name: KILLED })
@@ -88,17 +70,26 @@ class Watch {
     terminal.line(`after epoch ${epoch} a worker is killed: kubectl delete pod ${KILLED} --now`)
   }
 
-  #reportEnd(): true {
-    this.#demo.seen.push(`two workers trained a model to an accuracy of ${percent(this.#latest?.accuracy ?? 0)}`)
+  #reportEnd({ metrics }: TrainingJobStatus): true {
+    this.#demo.seen.push(`two workers trained a model to an accuracy of ${percent(metrics?.['accuracy'] ?? 0)}`)
     return true
   }
 
-  #reportRecovery({ resumedFrom: epoch }: TrainingLog): void {
-    if (this.#hasReportedRecovery || epoch === undefined) return
+  #reportRecovery({ state, checkpoint }: TrainingJobStatus): void {
+    if (this.#hasReportedRecovery || state !== 'Running' || checkpoint?.resumedFrom === undefined) return
     this.#hasReportedRecovery = true
-    this.#demo.terminal.line(`both workers are back and resume from the checkpoint of epoch ${epoch}`)
-    this.#demo.seen.push(`after a worker was killed, the job resumed from the checkpoint of epoch ${epoch}`)
+    this.#demo.terminal.line(`both workers are back and resume from the checkpoint ${checkpoint.resumedFrom}`)
+    this.#demo.seen.push(`after a worker was killed, the job resumed from the checkpoint ${checkpoint.resumedFrom}`)
   }
+}
+
+/** The progress as the status has it: epoch, estimate and metrics. */
+function lineOf({ state = 'Pending', reason, ...status }: TrainingJobStatus): string {
+  const { currentEpoch: epoch = 0, totalEpochs: epochs = 0, metrics = {}, estimatedCompletion } = status
+  if (epochs === 0) return `${state.padEnd(13)} ${reason ?? 'the workers start: Python, PyTorch, rendezvous'}`
+  const end = estimatedCompletion === undefined ? '' : `  done at ${estimatedCompletion.slice(11, 19)}`
+  const numbers = `loss ${metrics['loss']?.toFixed(4)}  accuracy ${percent(metrics['accuracy'] ?? 0)}${end}`
+  return `${state.padEnd(13)} epoch ${String(epoch).padStart(2)}/${epochs}  ${bar(epoch / epochs)}  ${numbers}`
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`

@@ -2,16 +2,17 @@
 import { mkdir, realpath, stat } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 
-import { type Checksum, checksumOfFile } from './checksum.ts'
-import { ChangedError, codeOf, FetchError, TransientError } from './error.ts'
+import { type Checksum, checksumOfFile } from '../transfer/checksum.ts'
+import { ChangedError, codeOf, TransferError, TransientError } from '../transfer/error.ts'
 import type { Placed } from './layout.ts'
 import { Part, RANGE_BYTES } from './part.ts'
 import type { Progress } from './progress.ts'
-import { Attempts, type RetryPolicy, retrying } from './retry.ts'
-import type { Slots } from './slots.ts'
-import { forEach } from './slots.ts'
-import type { ByteRange, RemoteFile, Source } from './source.ts'
-import { unlessStalled } from './stall.ts'
+import { Attempts, type RetryPolicy, retrying } from '../transfer/retry.ts'
+import type { Slots } from '../transfer/slots.ts'
+import { forEach } from '../transfer/slots.ts'
+import type { ByteRange } from '../transfer/bytes.ts'
+import type { RemoteFile, Source } from './source.ts'
+import { unlessStalled } from '../transfer/stall.ts'
 
 export interface Download {
   readonly source: Source
@@ -106,7 +107,7 @@ async function verify(part: Part, file: RemoteFile, job: Download, signal: Abort
     await part.discard()
     const whose =
       value === job.expected?.value ? 'was expected: correct the checksum, or' : 'is what the server reports:'
-    throw new FetchError(
+    throw new TransferError(
       'ChecksumMismatch',
       `${job.source.shown}: ${file.path} has ${algorithm} ${found}, but ${value} ${whose} publish the model again`,
     )
@@ -125,13 +126,16 @@ async function publish(
   const root = await realpath(directory)
   const parent = await realpath(dirname(target))
   if (parent !== root && !parent.startsWith(root.endsWith(sep) ? root : root + sep)) {
-    throw new FetchError('Invalid', `${path} would be written to ${parent}, outside of ${directory}: remove that link`)
+    throw new TransferError(
+      'Invalid',
+      `${path} would be written to ${parent}, outside of ${directory}: remove that link`,
+    )
   }
   try {
     await part.publish(target)
   } catch (error) {
     if (codeOf(error) === 'EISDIR' || codeOf(error) === 'ENOTEMPTY') {
-      throw new FetchError('Invalid', `${target} is a directory, but a file in the model: empty the volume`)
+      throw new TransferError('Invalid', `${target} is a directory, but a file in the model: empty the volume`)
     }
     // Another pod has moved the same content there meanwhile.
     const there = await stat(target).catch(() => undefined)

@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { ChangedError } from './error.ts'
+import { ChangedError } from '../transfer/error.ts'
 import { fetchModel } from './fetch.ts'
 import { RANGE_BYTES } from './part.ts'
-import type { ByteRange, Bytes, RemoteFile, Source } from './source.ts'
+import type { ByteRange, Bytes } from '../transfer/bytes.ts'
+import type { RemoteFile, Source } from './source.ts'
 
 /** Two ranges, the second a short one. */
 const SIZE = RANGE_BYTES + 1_000

@@ -9,22 +9,23 @@
  * - Nothing is written outside of the directory. Only files of an earlier fetch are removed from it.
  * - Memory use does not depend on the size of the model.
  */
-import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Checksum } from './checksum.ts'
+import type { Checksum } from '../transfer/checksum.ts'
 import { type Download, download } from './download.ts'
-import { ChangedError, codeOf, FetchError, TransientError } from './error.ts'
+import { ChangedError, TransferError, TransientError } from '../transfer/error.ts'
 import { checksumOfModel } from './model-checksum.ts'
 import { type LayoutName, type Placed, placed } from './layout.ts'
 import { withLock } from './lock.ts'
 import { Part, RANGE_BYTES } from './part.ts'
 import { Progress } from './progress.ts'
+import { freeBytes } from '../transfer/free-space.ts'
 import { type Kept, Record } from './record.ts'
-import { STATE_DIRECTORY } from './relative-path.ts'
-import { defaultRetryPolicy, type RetryPolicy, retrying } from './retry.ts'
-import { durationText, sizeText } from './size.ts'
-import { forEach, Slots } from './slots.ts'
+import { STATE_DIRECTORY } from '../transfer/relative-path.ts'
+import { defaultRetryPolicy, type RetryPolicy, retrying } from '../transfer/retry.ts'
+import { durationText, sizeText } from '../transfer/size.ts'
+import { forEach, Slots } from '../transfer/slots.ts'
 import type { Source } from './source.ts'
 
 export interface FetchRequest {
@@ -102,9 +103,9 @@ async function listFiles(fetch: Fetch): Promise<readonly Placed[] | undefined> {
   }
 }
 
-function unreachableError({ shown }: Source, error: Error): FetchError {
+function unreachableError({ shown }: Source, error: Error): TransferError {
   const what = error.message.includes(shown) ? error.message : `${shown}: ${error.message}`
-  return new FetchError(
+  return new TransferError(
     'Unreachable',
     `${what}, after several attempts: check the address, and whether pods can reach it (network policies, proxy)`,
     { cause: error },
@@ -164,7 +165,7 @@ async function prepare(fetch: Fetch, wanted: readonly Placed[], missing: readonl
   )
   const free = await fetch.freeBytes(directory)
   if (needed > free) {
-    throw new FetchError(
+    throw new TransferError(
       'NoSpace',
       `${source.shown} needs ${sizeText(needed)} more, but the volume of ${directory} has ${sizeText(free)} free: enlarge the volume of the model`,
     )
@@ -198,7 +199,7 @@ async function assertChecksum(
   if (checksum === undefined) return
   const found = await checksumOfModel(directory, wanted, signal)
   if (found === checksum.value) return
-  throw new FetchError(
+  throw new TransferError(
     'ChecksumMismatch',
     `${source.shown} has sha256 ${found}, but ${checksum.value} was expected: correct the checksum, or publish the model again`,
   )
@@ -213,14 +214,4 @@ async function removeStale(
   for (const path of before.keys()) if (!current.has(path)) await rm(join(directory, path), { force: true })
   const leftovers = (await readdir(state)).filter((name) => /\.(part|ranges)$/.test(name))
   for (const name of leftovers) await rm(join(state, name), { force: true })
-}
-
-async function freeBytes(directory: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(directory)
-    return bavail * bsize
-  } catch (error) {
-    if (codeOf(error) === 'ENOSYS') return Infinity
-    throw error
-  }
 }

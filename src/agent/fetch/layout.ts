@@ -6,7 +6,7 @@
  *   source that starts with versions, or has Triton's configuration at its top, gets the name as a prefix. Anything else
  *   becomes version 1 of the model.
  */
-import { FetchError } from './error.ts'
+import { TransferError } from '../transfer/error.ts'
 import type { RemoteFile } from './source.ts'
 
 export const layouts = ['file', 'repository'] as const
@@ -42,7 +42,7 @@ function repositoryPrefix(files: readonly RemoteFile[], modelName: string): stri
 function repositoryOf(files: readonly RemoteFile[], modelName: string): string {
   const names = [...new Set(files.map(({ path }) => path.split('/')[0] ?? ''))]
   if (names.includes(modelName)) return ''
-  throw new FetchError(
+  throw new TransferError(
     'Invalid',
     `the source is a repository of ${names.slice(0, 10).join(', ')}, without a model named ${modelName}: use the path of one of them`,
   )

@@ -14,7 +14,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 
 import { sleep } from '../../kube/sleep.ts'
-import { codeOf } from './error.ts'
+import { codeOf } from '../transfer/error.ts'
 
 interface Holder {
   readonly id: string

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { checksumOfFile } from './checksum.ts'
+import { checksumOfFile } from '../transfer/checksum.ts'
 import type { Placed } from './layout.ts'
 
 export async function checksumOfModel(

@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto'
 import { appendFile, type FileHandle, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { ByteRange, RemoteFile } from './source.ts'
+import type { ByteRange } from '../transfer/bytes.ts'
+import type { RemoteFile } from './source.ts'
 
 /** The size of a range: at most this much is lost for each connection when a run is killed. */
 export const RANGE_BYTES = 16 * 1_024 * 1_024

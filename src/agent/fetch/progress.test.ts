@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { Progress } from './progress.ts'
-import { durationText, sizeText } from './size.ts'
+import { durationText, sizeText } from '../transfer/size.ts'
 
 test('formats sizes and durations for people', () => {
   assert.deepEqual([0, 999, 1_000, 1_234_567, 5e9, 2.5e12].map(sizeText), [

@@ -1,5 +1,5 @@
 /** The progress of a fetch: one line every few seconds in the log of the container. */
-import { durationText, sizeText } from './size.ts'
+import { durationText, sizeText } from '../transfer/size.ts'
 
 const EVERY_MS = 5_000
 /** The rate is that of the latest samples. */

@@ -2,10 +2,11 @@
  * The source of a model. A source lists files and reads ranges of them; it neither retries nor writes.
  *
  * Contract
- * - Throws TransientError if a retry may help, FetchError if not, ChangedError if the content has changed since the list.
+ * - Throws TransientError if a retry may help, TransferError if not, ChangedError if the content has changed since the list.
  * - `path` is relative and safe: see `relativePath`.
  */
-import type { Checksum } from './checksum.ts'
+import type { ByteRange, Bytes } from '../transfer/bytes.ts'
+import type { Checksum } from '../transfer/checksum.ts'
 
 export interface RemoteFile {
   /** The name of the file at the source. */
@@ -19,14 +20,6 @@ export interface RemoteFile {
   /** Whether ranges can be read, so that a download can resume. */
   readonly hasRanges: boolean
 }
-
-/** From `start` up to but excluding `end`; without `end`, to the end of the file. */
-export interface ByteRange {
-  readonly start: number
-  readonly end?: number
-}
-
-export type Bytes = AsyncIterable<Uint8Array>
 
 export interface Source {
   /** The URI without credentials, for messages. */

@@ -8,7 +8,8 @@ test('refreshes known addresses in the background', async () => {
   let lookups = 0
   const lookup = (): Promise<string> => answers[lookups++] ?? Promise.reject(new Error('ENOTFOUND'))
   const addresses = new Addresses({ lookup, now: () => now })
-  const ip = async () => (await addresses.resolve([{ version: 'v1', address: 'a:80', weight: 100 }]))[0]?.ip
+  const versions = [{ version: 'v1', address: 'a:80', weight: 100 }]
+  const ip = async () => (await addresses.resolve({ versions }))[0]?.ip
   const observed = []
   for (now of [0, 9_000, 10_000, 19_000, 20_000, 29_000, 30_000, 40_000]) observed.push([now, lookups, await ip()])
   assert.deepEqual(observed, [

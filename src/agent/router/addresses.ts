@@ -1,12 +1,12 @@
 /**
- * Resolves the addresses of versions, because HAProxy accepts only IP addresses for servers added at runtime. The address
+ * Resolves the addresses of versions, because endpoints of Envoy are IP addresses. The address
  * of a Service does not change, so known addresses are refreshed only at intervals and in the background: a DNS server
  * that hangs does not delay them.
  */
 import { isIP } from 'node:net'
 import type { Route } from './route.ts'
 import { hostAndPort } from './route.ts'
-import type { Destination } from './steering.ts'
+import type { Destination } from './resources.ts'
 
 const REFRESH_MS = 10_000
 
@@ -29,7 +29,7 @@ export class Addresses {
   }
 
   /** Adds addresses to the route. Omits versions without traffic that cannot be resolved; fails for any other. */
-  async resolve(route: Route): Promise<Destination[]> {
+  async resolve({ versions: route }: Pick<Route, 'versions'>): Promise<Destination[]> {
     const hosts = new Set(route.map(({ address }) => hostAndPort(address).host))
     this.#known = new Map([...this.#known].filter(([host]) => hosts.has(host)))
     const found = await Promise.all(

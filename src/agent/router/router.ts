@@ -1,31 +1,45 @@
 /**
- * Configures HAProxy by the route. It compares the state of HAProxy with the route and sends commands for the difference,
- * so it recovers from a restart of either.
+ * Configures Envoy by the route: writes the files that Envoy follows, and compares what Envoy uses with what they say, so
+ * it recovers from a restart of either.
  *
  * A route that is invalid, or has a version without an address, changes nothing: the previous one stays in effect, and the
  * reason is logged.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RouterReport } from '../../api/router-report.ts'
 import type { Addresses } from './addresses.ts'
-import type { RunCommand } from './haproxy-socket.ts'
+import type { AskEnvoy } from './admin.ts'
+import { type Effect, parseEffect, SHOW_CONFIG } from './effect.ts'
+import { clustersOf, endpointsOf, type Resources, routesOf, type Target } from './resources.ts'
 import { parseRoute, type Route } from './route.ts'
-import { divisionOf, parseRetries, parseServers, type Server, SHOW_SERVERS, SHOW_STATISTICS } from './servers.ts'
-import { commandsToward, type Destination } from './steering.ts'
+import { parseStatistics, SHOW_STATISTICS } from './statistics.ts'
 import type { TrafficCounters } from './traffic-counters.ts'
 
 export interface RouterDeps {
-  readonly run: RunCommand
+  readonly ask: AskEnvoy
   readonly addresses: Addresses
   readonly counters: TrafficCounters
   /** The contents of the route files. The first that is not empty counts. */
   readonly readRoutes: () => Promise<readonly string[]>
+  /** Replaces a file that Envoy follows, unless it has this text already. */
+  readonly write: (file: 'clusters' | 'routes' | 'endpoints', text: string) => Promise<void>
   readonly startedAt: number
+  readonly now: () => number
   readonly log: (message: string) => void
 }
 
+/** How long Envoy may take to use a file that was replaced. */
+const PATIENCE_MS = 2_000
+const STEP_MS = 20
+
+const NOWHERE: Target = { destinations: [], rules: {} }
+const NOTHING: Effect = { weights: new Map() }
+
 export class Router {
   readonly #deps: RouterDeps
-  #servers: readonly Server[] = []
+  #effect: Effect = NOTHING
+  /** The last one that was in effect. */
+  #applied: Target = NOWHERE
   #reachable = false
   #problem = ''
 
@@ -33,9 +47,9 @@ export class Router {
     this.#deps = deps
   }
 
-  /** HAProxy runs and has a version with weight, so that it can answer requests. */
+  /** Envoy runs and has a version with weight, so that it can answer requests. */
   get isReady(): boolean {
-    return this.isReachable && this.#servers.some(({ enabled, weight }) => enabled && weight > 0)
+    return this.isReachable && [...this.#effect.weights.values()].some((weight) => weight > 0)
   }
 
   get isReachable(): boolean {
@@ -45,49 +59,87 @@ export class Router {
   /** Never throws. Logs a problem once, until it changes. */
   async sync(): Promise<void> {
     try {
-      await this.#sync()
-      await this.#countRetries()
+      await this.#observe()
+      await this.#follow()
+      await this.#count()
       this.#logProblem('')
     } catch (error) {
       this.#logProblem(error instanceof Error ? error.message : String(error))
     }
   }
 
-  report(): RouterReport {
-    const division = divisionOf(this.#servers)
-    return {
-      startedAt: this.#deps.startedAt,
-      versions: [...division].map(([version, weight]) => ({ version, weight, ...this.#deps.counters.of(version) })),
-    }
+  /** Writes the files before Envoy starts. Without a usable route, files without versions: Envoy needs files to start. */
+  async prepare(): Promise<void> {
+    const route = await this.#route().catch(() => undefined)
+    const destinations = route ? await this.#deps.addresses.resolve(route).catch(() => []) : []
+    const target = destinations.length > 0 && route ? { destinations, rules: route.rules } : NOWHERE
+    await this.#deps.write('clusters', clustersOf(target).text)
+    await this.#deps.write('routes', routesOf(target).text)
+    await this.#deps.write('endpoints', endpointsOf(target.destinations).text)
   }
 
-  async #sync(): Promise<void> {
-    await this.#observe()
-    const route = await this.#route()
-    if (!route) return
-    const destinations = await this.#deps.addresses.resolve(route)
-    const { divide, tidy } = commandsToward(destinations, this.#servers)
-    for (const command of divide) await this.#deps.run(command)
-    for (const command of tidy) await this.#deps.run(command)
-    if (divide.length + tidy.length > 0) await this.#observe()
-    if (divide.length > 0) this.#verify(destinations)
+  report(): RouterReport {
+    const { weights } = this.#effect
+    // Versions without weight are no endpoints. They count once the weights of the same route are in effect.
+    const known = this.#reachable ? this.#applied.destinations.map(({ version }) => version) : []
+    const idle = known.filter((version) => !weights.has(version))
+    const shown = [...weights, ...idle.map((version) => [version, 0] as const)]
+    return {
+      startedAt: this.#deps.startedAt,
+      versions: shown.map(([version, weight]) => ({ version, weight, ...this.#deps.counters.of(version) })),
+    }
   }
 
   async #observe(): Promise<void> {
     try {
-      this.#servers = parseServers(await this.#deps.run(SHOW_SERVERS))
+      this.#effect = parseEffect(await this.#deps.ask('GET', SHOW_CONFIG))
       this.#reachable = true
     } catch (error) {
-      this.#servers = []
+      this.#effect = NOTHING
       this.#reachable = false
       throw error
     }
-    this.#deps.counters.keepOnly(new Set(this.#servers.map(({ name }) => name)))
   }
 
-  async #countRetries(): Promise<void> {
-    const retries = parseRetries(await this.#deps.run(SHOW_STATISTICS))
-    for (const { name } of this.#servers) this.#deps.counters.noteRetries(name, retries.get(name) ?? 0)
+  /** Clusters before the routes that name them, and those that no route names any more after that. */
+  async #follow(): Promise<void> {
+    const route = await this.#route()
+    if (!route) return
+    const target: Target = { destinations: await this.#deps.addresses.resolve(route), rules: route.rules }
+    const routes = routesOf(target)
+    const isChanged = !this.#isInEffect(target, routes)
+    if (this.#effect.routes !== routes.version) await this.#addClusters(clustersOf(this.#applied, target))
+    await this.#deps.write('endpoints', endpointsOf(target.destinations).text)
+    await this.#deps.write('routes', routes.text)
+    await this.#until(() => this.#isInEffect(target, routes), 'routes.json and endpoints.json')
+    this.#applied = target
+    await this.#deps.write('clusters', clustersOf(target).text)
+    if (isChanged) this.#deps.log(`in effect: ${inWords(target)}`)
+  }
+
+  async #addClusters(clusters: Resources): Promise<void> {
+    await this.#deps.write('clusters', clusters.text)
+    await this.#until(() => this.#effect.clusters === clusters.version, 'clusters.json')
+  }
+
+  async #until(isDone: () => boolean, files: string): Promise<void> {
+    for (let waited = 0; !isDone(); waited += STEP_MS) {
+      if (waited >= PATIENCE_MS) throw new Error(`Envoy does not use ${files}`)
+      await delay(STEP_MS)
+      await this.#observe()
+    }
+  }
+
+  #isInEffect({ destinations }: Target, routes: Resources): boolean {
+    const { weights } = this.#effect
+    const wanted = destinations.filter(({ weight }) => weight > 0)
+    const isSplit =
+      wanted.length === weights.size && wanted.every(({ version, weight }) => weights.get(version) === weight)
+    return isSplit && this.#effect.routes === routes.version
+  }
+
+  async #count(): Promise<void> {
+    this.#deps.counters.note(parseStatistics(await this.#deps.ask('GET', SHOW_STATISTICS)), this.#deps.now())
   }
 
   async #route(): Promise<Route | undefined> {
@@ -98,16 +150,11 @@ export class Router {
     return undefined
   }
 
-  /** Checks the state after the commands, because their responses differ between versions of HAProxy. */
-  #verify(destinations: readonly Destination[]): void {
-    const { divide } = commandsToward(destinations, this.#servers)
-    if (divide.length > 0) throw new Error(`HAProxy did not execute: ${divide.join('; ')}`)
-    const division = destinations.map(({ version, weight }) => `${version} ${weight} %`).join(', ')
-    this.#deps.log(`in effect: ${division}`)
-  }
-
   #logProblem(problem: string): void {
     if (problem !== '' && problem !== this.#problem) this.#deps.log(problem)
     this.#problem = problem
   }
 }
+
+const inWords = ({ destinations }: Target): string =>
+  destinations.map(({ version, weight }) => `${version} ${weight} %`).join(', ')

@@ -1,71 +1,86 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { metricsPage } from './metrics-page.ts'
-import { parseRequestLine } from './request-line.ts'
+import type { Totals } from './statistics.ts'
 import { TrafficCounters } from './traffic-counters.ts'
 
-describe('parseRequestLine', () => {
-  const lines: readonly (readonly [string, object | undefined])[] = [
-    ['v1 200 12 --', { version: 'v1', failed: false, latencyMs: 12 }],
-    ['v1 404 1 --', { version: 'v1', failed: false, latencyMs: 1 }],
-    ['v1 500 3 --', { version: 'v1', failed: true, latencyMs: 3 }],
-    ['v2 503 1000 SC', { version: 'v2', failed: true, latencyMs: 1000 }],
-    ['v2 -1 40 SD', { version: 'v2', failed: true, latencyMs: 40 }],
-    ['v2 -1 40 CD', { version: 'v2', failed: false, latencyMs: 40 }],
-    ['<NOSRV> 503 0 SC', undefined],
-    ['-nobody 503 5000 SC', undefined],
-    [`v1 200 ${'9'.repeat(400)} --`, undefined],
-    ['anything else', undefined],
-  ]
-  for (const [line, expected] of lines) {
-    test(line, () => assert.deepEqual(parseRequestLine(line), expected))
-  }
+/** This many requests of at most 10, 100 and more milliseconds. */
+const totals = (fast: number, slow: number, slowest: number, errors = 0): Totals => ({
+  requests: fast + slow + slowest,
+  errors,
+  latencyMsSum: fast * 5 + slow * 50 + slowest * 500,
+  buckets: new Map([
+    [10, fast],
+    [100, fast + slow],
+    [Infinity, fast + slow + slowest],
+  ]),
 })
+const of = (total: Totals) => new Map([['v1', total]])
 
 describe('traffic counters', () => {
-  const counted = (): TrafficCounters => {
+  test('have sums, errors, buckets and quantiles', () => {
     const counters = new TrafficCounters()
-    for (let ms = 1; ms <= 100; ms += 1) counters.note({ version: 'v1', failed: ms > 95, latencyMs: ms })
-    return counters
-  }
-
-  test('have sums, failures and quantiles', () => {
-    assert.deepEqual(counted().of('v1'), {
+    counters.note(new Map(), 0)
+    counters.note(of(totals(90, 10, 0, 5)), 500)
+    assert.deepEqual(counters.of('v1'), {
       requests: 100,
       errors: 5,
-      latencyMsSum: 5050,
-      latencyMsP50: 50,
-      latencyMsP99: 99,
+      latencyMsSum: 950,
+      latencyBuckets: [
+        { leMs: 10, count: 90 },
+        { leMs: 100, count: 100 },
+      ],
+      latencyMsP50: 50 / 9,
+      latencyMsP99: 91,
     })
-    assert.deepEqual(counted().of('v2'), { requests: 0, errors: 0, latencyMsSum: 0 })
+    assert.deepEqual(counters.of('v2'), { requests: 0, errors: 0, latencyMsSum: 0 })
   })
 
-  test('count a retried attempt as a request and an error of the version that failed', () => {
+  test('leave out what Envoy had counted before', () => {
     const counters = new TrafficCounters()
-    counters.noteRetries('v2', 3)
-    counters.note({ version: 'v1', failed: false, latencyMs: 1 })
-    assert.deepEqual(counters.of('v2'), { requests: 3, errors: 3, latencyMsSum: 0 })
-    assert.equal(counters.of('v1').errors, 0)
-    // The count of HAProxy grows, and starts from zero after a restart.
-    for (const total of [3, 4, 1]) counters.noteRetries('v2', total)
-    assert.deepEqual(counters.of('v2'), { requests: 5, errors: 5, latencyMsSum: 0 })
+    counters.note(of(totals(100, 0, 0)), 0)
+    assert.equal(counters.of('v1').requests, 0)
+    counters.note(of(totals(103, 0, 0)), 500)
+    assert.equal(counters.of('v1').requests, 3)
   })
 
-  test('have quantiles of the latest 1024 requests, and bounded memory', () => {
-    const counters = counted()
-    for (let index = 0; index < 2_000; index += 1) counters.note({ version: 'v1', failed: false, latencyMs: 7 })
-    const { requests, latencyMsP50, latencyMsP99 } = counters.of('v1')
-    assert.deepEqual([requests, latencyMsP50, latencyMsP99], [2_100, 7, 7])
-    counters.keepOnly(new Set(['v2']))
-    assert.equal(counters.of('v1').requests, 0)
+  test('never decrease, also when Envoy restarts', () => {
+    const counters = new TrafficCounters()
+    counters.note(new Map(), 0)
+    const seen = [totals(5, 0, 0), totals(7, 0, 0), totals(2, 0, 0), totals(4, 0, 0)].map((total, index) => {
+      counters.note(of(total), index * 500)
+      return counters.of('v1').requests
+    })
+    counters.note(new Map(), 2_500)
+    assert.deepEqual([...seen, counters.of('v1').requests], [5, 7, 9, 11, 11])
+  })
+
+  test('have quantiles of the last minute at most', () => {
+    const counters = new TrafficCounters()
+    counters.note(new Map(), 0)
+    counters.note(of(totals(0, 100, 0)), 500)
+    for (const [index, now] of [30_500, 60_500, 90_500].entries()) counters.note(of(totals(index * 10, 100, 0)), now)
+    assert.ok((counters.of('v1').latencyMsP99 ?? Infinity) <= 10)
+  })
+
+  test('a latency above all bounds is the last bound', () => {
+    const counters = new TrafficCounters()
+    counters.note(new Map(), 0)
+    counters.note(of(totals(0, 0, 10)), 500)
+    assert.equal(counters.of('v1').latencyMsP99, 100)
   })
 
   test('are exposed to Prometheus', () => {
-    const page = metricsPage({ startedAt: 0, versions: [{ version: 'v1', weight: 90, ...counted().of('v1') }] })
+    const counters = new TrafficCounters()
+    counters.note(new Map(), 0)
+    counters.note(of(totals(90, 10, 0, 5)), 500)
+    const page = metricsPage({ startedAt: 0, versions: [{ version: 'v1', weight: 90, ...counters.of('v1') }] })
     assert.match(page, /^model_router_requests_total\{version="v1"\} 100$/m)
     assert.match(page, /^model_router_errors_total\{version="v1"\} 5$/m)
-    assert.match(page, /^model_router_request_duration_seconds\{version="v1",quantile="0.99"\} 0.099$/m)
+    assert.match(page, /^model_router_request_duration_seconds\{version="v1",quantile="0.99"\} 0.091$/m)
     assert.match(page, /^model_router_request_duration_seconds_count\{version="v1"\} 100$/m)
     assert.match(page, /^model_router_weight_percent\{version="v1"\} 90$/m)
+    assert.match(page, /^model_router_latency_seconds_bucket\{version="v1",le="0.01"\} 90$/m)
+    assert.match(page, /^model_router_latency_seconds_bucket\{version="v1",le="\+Inf"\} 100$/m)
   })
 })

@@ -8,16 +8,20 @@ type PodSpec = NonNullable<Pod['spec']>
 type PodSecurityContext = NonNullable<PodSpec['securityContext']>
 type ContainerSecurityContext = NonNullable<PodSpec['containers'][number]['securityContext']>
 
+/** The cluster chooses users and groups. OpenShift assigns a range to each namespace and rejects others. */
+export const CLUSTER_USER = 'cluster'
+
+/** User and group of pods; never root. */
+export type PodUser = number | typeof CLUSTER_USER
+
 /** `user` is also the group, and owns the volumes. */
 export function restrictedPodSecurity(
-  user: number,
+  user: PodUser,
   options: Pick<PodSecurityContext, 'fsGroupChangePolicy'> = {},
 ): PodSecurityContext {
   return {
     runAsNonRoot: true,
-    runAsUser: user,
-    runAsGroup: user,
-    fsGroup: user,
+    ...(user !== CLUSTER_USER && { runAsUser: user, runAsGroup: user, fsGroup: user }),
     ...options,
     seccompProfile: { type: 'RuntimeDefault' },
   }

@@ -1,9 +1,31 @@
 /** Environment variables of a container. */
 
+interface KeyReference {
+  readonly name: string
+  readonly key: string
+  readonly optional?: boolean
+}
+
+export interface ValueSource {
+  readonly secretKeyRef?: KeyReference
+  readonly configMapKeyRef?: KeyReference
+  readonly fieldRef?: { readonly apiVersion?: string; readonly fieldPath: string }
+}
+
 export interface Variable {
   readonly name: string
   readonly value?: string
-  readonly valueFrom?: { readonly fieldRef: { readonly fieldPath: string } }
+  readonly valueFrom?: ValueSource
+}
+
+/**
+ * A variable of a spec, as the API server stores it in a pod: with `valueFrom` it has no value, and a field reference has a
+ * version. Written out, neither is taken for a change of others.
+ */
+export function renderVariable({ name, value, valueFrom }: Variable): Variable {
+  if (!valueFrom) return { name, ...(value !== undefined && { value }) }
+  const { fieldRef, ...others } = valueFrom
+  return { name, valueFrom: fieldRef ? { fieldRef: { apiVersion: 'v1', ...fieldRef } } : others }
 }
 
 /** Nothing for an undefined value. */

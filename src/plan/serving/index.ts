@@ -1,8 +1,13 @@
 /** Serving: the only module that other folders import. */
 export { defaultServingConfig, type ServingConfig, servingConfigProblem } from './config.ts'
+export { SERVER_CONTAINER } from './objects/pod-template.ts'
+export type { Measured } from './measure/answers.ts'
+export { questionsOf } from './measure/questions.ts'
 export type { Model, ServingObserved } from './observe/observed.ts'
+export { FAILURE_THRESHOLD, hasBeenReadySinceStart } from './observe/pod-health.ts'
 export { planServing } from './plan.ts'
 export { planServingRejection } from './report/stuck.ts'
 export { servingImages } from './runtimes/images.ts'
 export { runtimeNameOf } from './runtimes/runtime.ts'
+export { planServingDeletion } from './steps/deletion.ts'
 export type { PlannedServingStatus, ServingPlan } from './serving-plan.ts'

@@ -1,5 +1,6 @@
 /** Traffic settings in the operator's configuration: those of all providers, and what they share. */
 import type { ImageUse } from '../image-use.ts'
+import { DEFAULT_AGENT_IMAGE } from '../pod/config.ts'
 import type { AgentConfig } from './contract.ts'
 import { defaultProviderConfig, type ProviderConfig, providers } from './providers/providers.ts'
 
@@ -26,7 +27,7 @@ export interface TrafficConfig extends ProviderConfig, AgentConfig {
 
 export const defaultTrafficConfig: TrafficConfig = {
   ...defaultProviderConfig,
-  agentImage: 'ghcr.io/ml-operator/ml-operator:latest',
+  agentImage: DEFAULT_AGENT_IMAGE,
   allowedHostnames: [],
   allowedGateways: [],
 }

@@ -15,12 +15,14 @@
  *
  * The planner, not the provider, ensures that a provider is removed only after the next one is in effect.
  */
-import type { TrafficReport } from '../../api/router-report.ts'
+import type { RouteRules, TrafficReport } from '../../api/router-report.ts'
 import type { TrafficProviderName } from '../../api/serving-traffic.ts'
 import type { KubeObject, Resource } from '../../kube/object.ts'
+import type { PodUser } from '../pod/security-context.ts'
 import type { Annotated } from '../../decision/plan.ts'
 import type { Deployment, Pod, Service } from '../../kube/resources.ts'
 import type { Named } from '../model-names.ts'
+import type { VersionQueries } from './version-queries.ts'
 import type { Weights } from './weights.ts'
 import type { ImageUse } from '../image-use.ts'
 
@@ -41,6 +43,11 @@ export interface AgentConfig {
   readonly agentImage: string
 }
 
+/** Of the pods of models. A proxy has a user of its own, unless users are left to the cluster. */
+export interface PodUserConfig {
+  readonly user?: PodUser
+}
+
 /** A model and its weights. `Config` is what the provider reads of the operator's configuration. */
 export interface TrafficTarget<Config = object> {
   readonly name: string
@@ -58,6 +65,8 @@ export interface TrafficTarget<Config = object> {
   /** The weights in the status. */
   readonly recorded: Weights
   readonly config: Config
+  /** Copies, matches and stickiness; only versions of `backends` that can take requests. */
+  readonly rules?: RouteRules
   /** Gateways that carry the route, and their host names. Absent: reachable inside the cluster only. */
   readonly gateways?: readonly string[]
   readonly hostnames?: readonly string[]
@@ -103,6 +112,9 @@ export interface ProviderKind {
   readonly sharedFields?: readonly string[]
 }
 
+/** What a route can have beside weights. `headers` and `cookies`: of requests that go to a version. */
+export type RuleKind = 'mirror' | 'headers' | 'cookies' | 'stickiness'
+
 /** What `auto` decides by. */
 export interface SplitRequest {
   /** Versions in the spec. */
@@ -110,6 +122,8 @@ export interface SplitRequest {
   /** More than one version gets traffic. */
   readonly isSplit: boolean
   readonly hasGateways: boolean
+  /** A provider without one of these is not chosen. */
+  readonly needs?: readonly RuleKind[]
 }
 
 /** Where requests enter, for a Service that was written before any status. */
@@ -136,6 +150,8 @@ export interface TrafficProvider {
   readonly defaults: Readonly<Record<string, unknown>>
   /** What is wrong with its settings, beyond their types. */
   configProblem?(config: object): string | undefined
+  /** How Prometheus knows the requests of a version, by its settings. Absent: its proxies report them. */
+  queries?(config: object): VersionQueries
   /** The images of its pods beside the agent's, by its settings. */
   images?(config: object): ImageUse[]
   /**
@@ -147,6 +163,10 @@ export interface TrafficProvider {
   readonly pollMs?: number
   /** How many pods each version gets out of `total`, if pod counts split the traffic. */
   readonly splitPods?: (weights: Weights, total: number) => ReadonlyMap<string, number>
+  /** The rules that it applies. It ignores others. */
+  readonly rules?: readonly RuleKind[]
+  /** Requests from `gateways` for `hostnames` reach the model. */
+  readonly routesGateways?: true
   /** `auto` takes the first registered provider that is available and suits. */
   suits(request: SplitRequest): boolean
   /** The Service leads to this provider. At most one provider recognises a Service. */

@@ -24,7 +24,7 @@ export function usableGateways(
   if (refused.length === 0) return { gateways }
   const some = patterns.length === 0 ? 'no Gateway of another namespace' : patterns.join(', ')
   const limit = `serving.allowedGateways of the operator gives namespace ${namespace} ${some}`
-  const fix = 'use one of these, or a Gateway of this namespace'
+  const fix = `use ${patterns.length === 0 ? '' : 'one of these, or '}a Gateway of this namespace`
   return { gateways, problem: `spec.traffic.gateways: ${refused.join(', ')} is not allowed, since ${limit}: ${fix}` }
 }
 

@@ -7,6 +7,7 @@ export type {
   ProviderName,
   Proxy,
   Rendered,
+  RuleKind,
   Situation,
   TrafficObserved,
   TrafficProvider,
@@ -15,4 +16,6 @@ export type {
 export { allowedExposure } from './exposure.ts'
 export { providers } from './providers/providers.ts'
 export { kindName, missingKind, ProviderRegistry } from './registry.ts'
-export { isSameSplit, soleOf, sum, type Weights, WHOLE } from './weights.ts'
+export { type FigureName, figureNames, type VersionQueries, versionQuery } from './version-queries.ts'
+export { neededRules, usableRules } from './rules.ts'
+export { isSameSplit, soleOf, sum, toNames, type Weights, WHOLE } from './weights.ts'

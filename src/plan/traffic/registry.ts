@@ -27,7 +27,10 @@ export class ProviderRegistry {
   /** The choice of `auto`. */
   best(request: SplitRequest, servedKinds: ReadonlySet<string>): TrafficProvider {
     const found = this.all.find(
-      (provider) => missingKind(provider, servedKinds) === undefined && provider.suits(request),
+      (provider) =>
+        missingKind(provider, servedKinds) === undefined &&
+        provider.suits(request) &&
+        (request.needs ?? []).every((rule) => provider.rules?.includes(rule)),
     )
     return found ?? this.plain
   }

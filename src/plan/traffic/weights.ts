@@ -10,6 +10,10 @@ export function soleOf(weights: Weights): string | undefined {
   return [...weights].find(([, weight]) => weight === WHOLE)?.[0]
 }
 
+/** The versions that get traffic. */
+export const toNames = (weights: Weights): string[] =>
+  [...weights].filter(([, weight]) => weight > 0).map(([name]) => name)
+
 /** A version of weight 0 and one that is absent are the same. */
 export function isSameSplit(one: Weights, other: Weights): boolean {
   const versions = [...new Set([...one.keys(), ...other.keys()])]

@@ -10,6 +10,7 @@ import { type TrainingJob, trainingJobV1 } from '../../api/trainingjob.v1.ts'
 import { fits } from '../../api/validity.ts'
 import type { Pod } from '../../kube/resources.ts'
 import { planTraining } from './lifecycle.ts'
+import { isElastic } from './frameworks/elasticity.ts'
 import { ATTEMPT_LABEL, INDEX_LABEL, ROLE_LABEL } from './names.ts'
 import { isFinal } from './observe/state.ts'
 
@@ -22,6 +23,18 @@ const replicaOf = ({ metadata: { labels = {} } }: Pod): string =>
 const worldSizeOf = ({ spec }: Pod): string | undefined =>
   spec?.containers[0]?.env?.find(({ name }) => name === 'WORLD_SIZE')?.value
 
+const CHECKPOINT = 10
+const resumedBy = ({ spec }: Pod): string | undefined =>
+  spec?.containers[0]?.env?.find(({ name }) => name === 'RESUME_FROM_CHECKPOINT')?.value
+
+/** The storage has a checkpoint, so whatever starts after the first attempt starts from it; an elastic gang from the newest. */
+function resumed(pods: readonly Pod[], { spec }: TrainingJob): void {
+  const wanted = isElastic(spec) ? '/checkpoints' : `/checkpoints/step-${CHECKPOINT}`
+  for (const pod of pods)
+    if (worldSizeOf(pod) !== undefined && Number(attemptOf(pod)) > 1)
+      assert.equal(resumedBy(pod), wanted, 'T8: no attempt starts from the beginning')
+}
+
 /** What must hold after every write of the history of one job. */
 function oracles(): (cluster: TrainingCluster) => void {
   const sizes = new Map<string, string | undefined>()
@@ -30,6 +43,7 @@ function oracles(): (cluster: TrainingCluster) => void {
   let end: { readonly record: object; readonly pods: ReadonlySet<string> } | undefined
   return ({ pods, job }) => {
     completion(pods, job)
+    resumed(pods, job)
     const replicas = pods.map(replicaOf)
     assert.deepEqual([...new Set(replicas)], replicas, 'T1: one pod per replica')
     assert.ok(new Set(pods.map(attemptOf)).size <= 1, 'T2: one attempt at a time')
@@ -195,6 +209,7 @@ for (const [name, spec] of Object.entries(specs)) {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
         const cluster = new TrainingCluster(spec, oracles())
+        cluster.checkpoints = [CHECKPOINT]
         for (const step of moves) step(cluster)
         bringToEnd(cluster)
         const before = cluster.writes.length
@@ -229,6 +244,7 @@ for (const engine of ['pods', 'job']) {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 40 }), (moves) => {
         const cluster = new TrainingCluster(specs[`engine ${engine}`], oracles())
+        cluster.checkpoints = [CHECKPOINT]
         for (const step of moves) step(cluster)
         for (let round = 0; round < 3; round += 1) {
           cluster.settle()

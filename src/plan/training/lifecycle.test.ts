@@ -120,7 +120,7 @@ test('goes from Pending to Completed, with one event for each transition', () =>
   assert.equal(end?.completionTime, '2026-01-01T01:30:00Z')
   assert.deepEqual(end?.resources, { allocatedGPUs: 0, allocatedNodes: 0 })
   assert.ok(isTrue(cluster, 'Complete') && !isTrue(cluster, 'Running'))
-  assert.deepEqual(cluster.events, ['WorkersCreated', 'TrainingStarted', 'TrainingCompleted'])
+  assert.deepEqual(cluster.events, ['WorkersCreated', 'Created', 'TrainingStarted', 'TrainingCompleted'])
   assert.equal(cluster.pods.length, 2, 'succeeded pods stay, for their logs')
 })
 

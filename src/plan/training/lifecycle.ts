@@ -10,23 +10,31 @@
  * are created only when nothing else is left to do.
  */
 import { getCondition } from '../../api/conditions.ts'
+import type { TrainingJob } from '../../api/trainingjob.v1.ts'
 import type { Trouble } from '../pod-trouble.ts'
 import { CONFLICT, recordRejection } from '../rejection.ts'
 import type { TrainingObserved } from './observe/observed.ts'
 import { snapshotOf } from './observe/snapshot.ts'
 import { isFinished } from './observe/state.ts'
-import { SUMMARY_CONDITION } from './report/conditions.ts'
+import { SUMMARY_CONDITION, withVerdict } from './report/conditions.ts'
+import { awaitsDeployment, blocked } from './steps/deployment.ts'
+import { prepare } from './steps/preparation.ts'
 import { complete, failAtDeadline, stayFinished } from './steps/finish.ts'
+import { giveUpHistory, keepHistory } from './steps/history.ts'
+import { releaseNodes } from './steps/release.ts'
 import { resize } from './steps/resize.ts'
 import { restart } from './steps/restart.ts'
 import { revise } from './steps/revision.ts'
 import { isPartial, rollBack } from './steps/rollback.ts'
 import { backOff, removeStale, run } from './steps/run.ts'
+import { awaitScheduler } from './steps/scheduler.ts'
+import { endStall } from './steps/stall.ts'
 import { waitToStart } from './steps/start.ts'
 import { keepRecorded, makePlan, type Step, type TrainingPlan } from './steps/step.ts'
 import { staySuspended, suspend } from './steps/suspension.ts'
 
 const steps: readonly Step[] = [
+  keepHistory,
   stayFinished,
   waitToStart,
   staySuspended,
@@ -36,7 +44,11 @@ const steps: readonly Step[] = [
   suspend,
   resize,
   revise,
+  endStall,
+  releaseNodes,
   removeStale,
+  awaitScheduler,
+  prepare,
   backOff,
 ]
 
@@ -53,14 +65,22 @@ export function planTraining(observed: TrainingObserved): TrainingPlan {
  * The plan after a write that cannot succeed until a person acts, such as one above a quota or one to a taken name. It
  * records the reason, creates and deletes nothing, and leaves retrying to the caller. Except after a name conflict, a gang
  * that exists only in part is rolled back: the next attempt is recorded, and the passes that follow delete its pods. The
- * result of a finished job stays recorded; a rejected clean-up is an event only.
+ * result of a finished job stays recorded: a rejected clean-up is an event only, unless a model waits for its deployment.
  */
 export function planRejection(observed: TrainingObserved, trouble: Trouble): TrainingPlan {
   const snapshot = snapshotOf(observed)
-  if (isFinished(snapshot.job)) return { writes: [], deletions: [], events: recordRejection(undefined, trouble).events }
+  if (isFinished(snapshot.job)) return giveUpHistory(snapshot, trouble) ?? rejectionAfterEnd(snapshot.job, trouble)
   const { state = 'Pending', conditions } = snapshot.job.status ?? {}
   const { rejection, events } = recordRejection(getCondition(conditions, SUMMARY_CONDITION), trouble)
   const update = keepRecorded(snapshot, { state, ...rejection, isReady: false })
   const isRolledBack = trouble.reason !== CONFLICT && isPartial(snapshot)
   return makePlan(snapshot, isRolledBack ? { ...update, ...rollBack(snapshot) } : update, { events })
+}
+
+function rejectionAfterEnd(job: TrainingJob, trouble: Trouble): TrainingPlan {
+  const plan = { writes: [], deletions: [] }
+  if (!awaitsDeployment(job)) return { ...plan, events: recordRejection(undefined, trouble).events }
+  const { verdict, events } = blocked(job, trouble)
+  const { conditions = [], ...known } = job.status ?? {}
+  return { ...plan, status: { ...known, conditions: withVerdict(conditions, verdict) }, events }
 }

@@ -20,9 +20,13 @@ import {
 } from './plans.ts'
 import type { Harness } from '../harness/plan-run.ts'
 import type { Scenario } from '../scenarios/scenario.ts'
+import { scheduleHarness } from '../harness/schedule-harness.ts'
 import { routedHarness, servingHarness } from '../harness/serving-harness.ts'
 import { routedScenarios, servingScenarios } from '../scenarios/serving-scenarios.ts'
-import { trainingHarness } from '../harness/training-harness.ts'
+import { scheduleScenarios } from '../scenarios/schedule-scenarios.ts'
+import { gangScenarios } from '../scenarios/gang-scenarios.ts'
+import { recordScenarios } from '../scenarios/record-scenarios.ts'
+import { recordingHarness, trainingHarness } from '../harness/training-harness.ts'
 import { trainingScenarios } from '../scenarios/training-scenarios.ts'
 
 export interface Workload {
@@ -35,7 +39,9 @@ export interface Workload {
 }
 
 export const workloads: readonly Workload[] = [
-  { name: 'training', open: trainingHarness, scenarios: trainingScenarios },
+  { name: 'training', open: trainingHarness, scenarios: [...trainingScenarios, ...gangScenarios] },
+  { name: 'records', open: recordingHarness, scenarios: recordScenarios },
+  { name: 'schedule', open: scheduleHarness, scenarios: scheduleScenarios },
   { name: 'serving', open: servingHarness, scenarios: servingScenarios },
   { name: 'routed', open: routedHarness, scenarios: routedScenarios },
   { name: 'accounting', open: trainingHarness, scenarios: [failingPods] },

@@ -16,22 +16,35 @@ const each = (writes: readonly string[], modes: readonly Fault['mode'][]): Fault
 /** A crash at every write, at every crash point. */
 export const crashes: Plans = (writes) => each(writes, CRASHES).map((fault) => ({ faults: [fault] }))
 
-/** Far enough apart that the operator has recovered from one error before the next. */
-const STRIDE = 5
+/** Writes between two errors, so that the operator has recovered from one before the next. */
+const RECOVERY = 4
 
 /**
- * Every API error at every write, several in one plan because the operator keeps running. Each plan has all kinds of error, at
- * writes `STRIDE` apart; all plans together have every error at every write.
+ * An object that the server reports as existing exists. To report it once, wrongly, stands for an object that was deleted since. More
+ * often, a volume would never be created, and pods of the fake kubelet run without it.
+ */
+const ONCE = 'exists'
+
+/**
+ * Every API error at every write, several in one plan because the operator keeps running. Each plan has all kinds of error, with
+ * writes between them that succeed: otherwise all of them were one failure, and its backoff would take minutes. All plans
+ * together have every error at every write.
  */
 const errorsInARow =
   (times: number): Plans =>
-  (writes) =>
-    Array.from({ length: STRIDE * ERRORS.length }, (_, plan) => {
-      const chosen = writes.flatMap((__, index) => (index % STRIDE === plan % STRIDE ? [index + 1] : []))
+  (writes) => {
+    const stride = times + RECOVERY
+    return Array.from({ length: stride * ERRORS.length }, (_, plan) => {
+      const chosen = writes.flatMap((__, index) => (index % stride === plan % stride ? [index + 1] : []))
       const modeAt = (place: number): (typeof ERRORS)[number] =>
-        ERRORS[(place + Math.floor(plan / STRIDE)) % ERRORS.length] as (typeof ERRORS)[number]
-      return { faults: chosen.map((write, place) => ({ write, mode: modeAt(place), ...(times > 1 && { times }) })) }
+        ERRORS[(place + Math.floor(plan / stride)) % ERRORS.length] as (typeof ERRORS)[number]
+      const faultAt = (write: number, place: number): Fault => {
+        const mode = modeAt(place)
+        return { write, mode, ...(times > 1 && mode !== ONCE && { times }) }
+      }
+      return { faults: chosen.map(faultAt) }
     }).filter(({ faults }) => faults.length > 0)
+  }
 
 export const errors = errorsInARow(1)
 /** As many as the client's own retries. */

@@ -12,6 +12,8 @@ export interface RunnerOptions {
   readonly kinds: readonly PlanKind[]
   readonly journal: Journal
   readonly parallel: number
+  /** How long to wait for a state of a scenario. Slowness is not a violation, so be generous on a busy machine. */
+  readonly patienceMs: number
   /** Runs one in this many of the campaign's plans. */
   readonly thinning: number
   readonly isDisposable: boolean
@@ -36,8 +38,6 @@ interface Task {
 }
 
 const FAULT_FREE = 'reference'
-/** Generous, because the machine may be busy: slowness is not a violation. */
-const PATIENCE_MS = 180_000
 
 export class Runner {
   readonly #options: RunnerOptions
@@ -57,9 +57,8 @@ export class Runner {
   }
 
   async #runWorkload(workload: Workload): Promise<void> {
-    const { kubeconfig, parallel, isDisposable } = this.#options
-    const patience = { patienceMs: PATIENCE_MS, stepPatienceMs: PATIENCE_MS }
-    const harness = await workload.open(kubeconfig, { parallel, isDisposable, ...patience })
+    const { kubeconfig, parallel, patienceMs, isDisposable } = this.#options
+    const harness = await workload.open(kubeconfig, { parallel, isDisposable, patienceMs, stepPatienceMs: patienceMs })
     try {
       const references = await Promise.all(
         workload.scenarios.map((scenario) => this.#reference(harness, workload, scenario)),

@@ -2,8 +2,10 @@
  * Decoy objects: they look like children of the object under test but belong to another owner. For the first child of each
  * kind that the operator observes, there is a copy without an owner in the same namespace, and one with the same owner in
  * another namespace. Decoy pods have failed, decoy Deployments are available. Decoys exist only in list and watch responses:
- * a write to one is a violation, and counting one leads to a state that the oracles reject.
+ * a write to one is a violation, and counting one leads to a state that the oracles reject. A TrainingJob without an owner is no
+ * decoy of a schedule's run: it is a job of its own, and the operator runs it.
  */
+import { trainingJobs } from '../../../src/api/kinds.ts'
 import type { Call, Interceptor, Response } from '../../../src/kube/interceptor.ts'
 import { lines } from '../../../src/kube/lines.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
@@ -47,8 +49,8 @@ export class Decoys {
   /** The copies of this object, if it is the one that is copied. */
   #copies(object: ChildObject, { resource }: Call): readonly ChildObject[] {
     const { uid = '', ownerReferences = [] } = object.metadata
-    if (ownerReferences.length === 0 || isDecoy(object)) return []
     const plural = resource?.plural ?? ''
+    if (ownerReferences.length === 0 || isDecoy(object) || plural === trainingJobs.plural) return []
     const known = this.#byKind.get(plural)
     if (known && known.uid !== uid) return []
     const copies = copiesOf(object)

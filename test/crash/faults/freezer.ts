@@ -1,12 +1,19 @@
 /**
  * Freezes one run of the operator as SIGSTOP does: no request leaves, no response or event arrives, no timer fires. Time goes
- * on. After the thaw, everything that waited continues, late.
+ * on. After the thaw, everything that waited continues, late. Tests expire the lease of a frozen leader at once, so its
+ * monotonic clock advances by more than any lease at the thaw: then its own deadline has passed too, as it has after a
+ * pause that is long enough for a successor.
  */
 import type { Call, Interceptor, Response } from '../../../src/kube/interceptor.ts'
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts'
 
+/** Longer than the lease of any operator under test. */
+const PAUSED_MS = 60_000
+
 export class Freezer {
   #thawed: PromiseWithResolvers<void> | undefined
+  /** By how much the monotonic clock is ahead. */
+  #paused = 0
   readonly #onLate: (call: Call) => void
 
   /** `onLate` is called before each request that was frozen is sent. */
@@ -23,7 +30,9 @@ export class Freezer {
   }
 
   thaw(): void {
-    this.#thawed?.resolve()
+    if (!this.#thawed) return
+    this.#paused += PAUSED_MS
+    this.#thawed.resolve()
     this.#thawed = undefined
   }
 
@@ -42,7 +51,7 @@ export class Freezer {
   clock(base: Clock = systemClock): Clock {
     return {
       now: () => base.now(),
-      monotonic: () => base.monotonic(),
+      monotonic: () => base.monotonic() + this.#paused,
       setTimeout: (callback, ms) => {
         let cancelled = false
         const fire = (): void => void this.#whenThawed(() => !cancelled && callback())

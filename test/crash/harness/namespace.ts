@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { trainingJobs } from '../../../src/api/kinds.ts'
 import type { Client } from '../../../src/kube/client.ts'
-import { keyOf, type Resource } from '../../../src/kube/object.ts'
+import { keyOf } from '../../../src/kube/object.ts'
 import { createNamespace } from '../../cluster/namespaces.ts'
+import type { Scenario } from '../scenarios/scenario.ts'
 import type { Harness } from './plan-run.ts'
 
 /** Creates a namespace for one plan, ready for pods. */
@@ -16,9 +18,11 @@ export function createPlanNamespace(client: Client): Promise<string> {
 export async function abandonNamespace(
   { client, namespaces }: Harness,
   namespace: string,
-  primary: Resource,
+  { primary, kinds }: Pick<Scenario, 'primary' | 'kinds'>,
 ): Promise<void> {
-  const { items } = await client.list(primary, { namespace })
-  for (const object of items) await client.patch(primary, keyOf(object), { metadata: { finalizers: null } })
+  for (const resource of [primary, ...kinds.filter(({ kind }) => kind === trainingJobs.kind)]) {
+    const { items } = await client.list(resource, { namespace })
+    for (const object of items) await client.patch(resource, keyOf(object), { metadata: { finalizers: null } })
+  }
   namespaces.add(namespace)
 }

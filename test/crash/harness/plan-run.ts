@@ -64,7 +64,7 @@ export async function runPlan(harness: Harness, scenario: Scenario, plan: FaultP
   const violations = await runScenario(run, timer)
   await Promise.all([replicas.stop(), kubelet.stop(), neighbour?.stop()])
   observer.stop()
-  if (!deletion.isPlanned) await abandonNamespace(harness, namespace, scenario.primary)
+  if (!deletion.isPlanned) await abandonNamespace(harness, namespace, scenario)
   timer.next('tear down')
   return {
     writes: injector.attempts,

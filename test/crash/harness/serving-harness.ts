@@ -2,6 +2,7 @@ import type { KubeObject } from '../../../src/kube/object.ts'
 import { MODEL_UID_LABEL, VERSION_LABEL } from '../../../src/plan/model-names.ts'
 import type { ServingOptions } from '../../../src/reconcile/serving.ts'
 import { FakeGateway } from '../../fakes/gateway.ts'
+import { FakeHealth } from '../../fakes/pod-health.ts'
 import { FakeRouters } from '../../fakes/routers.ts'
 import { startServing } from '../../operator/serving-operator.ts'
 import { areTrafficKindsServed, installTrafficKinds, removeTrafficKinds } from '../../cluster/traffic-crds.ts'
@@ -15,6 +16,15 @@ const routers = new Map<string, FakeRouters>()
 export function routersOf(namespace: string): FakeRouters {
   const known = routers.get(namespace) ?? new FakeRouters()
   routers.set(namespace, known)
+  return known
+}
+
+/** The health of the pods of each namespace. It outlives the operator. */
+const health = new Map<string, FakeHealth>()
+
+export function healthOf(namespace: string): FakeHealth {
+  const known = health.get(namespace) ?? new FakeHealth()
+  health.set(namespace, known)
   return known
 }
 
@@ -52,7 +62,8 @@ function harnessOf(
     ...options,
     start: (program): RunningOperator => {
       const readReports = routersOf(program.namespace).read
-      const operator = startServing({ ...program, readReports, ...serving })
+      const healthChecks = healthOf(program.namespace).start()
+      const operator = startServing({ ...program, readReports, healthChecks, ...serving })
       return { ...operator, hasSeen: (objects) => operator.hasSeen(objects.filter(isWatched)) }
     },
   })

@@ -22,7 +22,7 @@ const FOREIGN =
   /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
 /** How often pods were started again, and what follows from it. */
 export const HISTORY =
-  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.(attempts|restarts)$|\.lastFailure\.attempt$/
+  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.(attempts|restarts)$|\.status\.attemptHistory\.|\.(lastFailure|checkpoint|scheduling)\.attempt$/
 const ATTEMPTS = /\.status\.(attempts|restarts)$/
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],
@@ -33,7 +33,7 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
 ]
 
 export function endState(objects: readonly KubeObject[], namespace: string): Map<string, string> {
-  const mine = objects.flatMap((object) => leaves(withKeyedItems(object, variableName), nameOf(object)))
+  const mine = objects.flatMap((object) => leaves(withKeyedItems(object, keyOfItem), nameOf(object)))
   const masked = mine.map(([path, value]): [string, string] => [path, mask(value.replaceAll(namespace, '<namespace>'))])
   return new Map(masked.filter(([path]) => !VOLATILE.test(path) && !FOREIGN.test(path)))
 }
@@ -52,7 +52,11 @@ export function withKeyedItems(value: unknown, keyOf: ItemKey, field = ''): unkn
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withKeyedItems(member, keyOf, name)]))
 }
 
-const variableName: ItemKey = (item, field) => (field === 'env' ? (item as { readonly name: string }).name : '')
+/** The API server merges conditions by their type, so their order has no meaning: it is that of their first appearance. */
+const keyOfItem: ItemKey = (item, field) => {
+  if (field === 'env') return (item as { readonly name: string }).name
+  return field === 'conditions' ? (item as { readonly type: string }).type : ''
+}
 
 function mask(text: string): string {
   return PATTERNS.reduce((result, [pattern, placeholder]) => result.replaceAll(pattern, placeholder), text)
@@ -106,13 +110,15 @@ export class Reference {
 
   /**
    * A late write can create a child once more after its owner was deleted, because the API server does not check owners. Then
-   * the child must be deleted once more as well.
+   * the child must be deleted once more as well. The pods of a late Deployment are as many as those that it had before.
    */
   differencesWithLateWrite(trace: Trace): string[] {
     const isLate = (id: string): boolean =>
       this.#traces.some(({ tally }) => {
         const [now, before] = [countOf(trace.tally, id), countOf(tally, id)]
-        return now.created === before.created + 1 && now.deleted === before.deleted + 1
+        const more = now.created - before.created
+        const most = id.startsWith('Pod/') ? Math.max(before.created, 1) : 1
+        return more >= 1 && more <= most && now.deleted === before.deleted + more
       })
     return [...this.#summaryDifferences(trace, isLate), ...this.endDifferences(trace)]
   }

@@ -1,6 +1,6 @@
 /** Facts about the objects of a model, for the oracles. */
 import type { ModelDeployment } from '../../../src/api/modeldeployment.v1.ts'
-import { ROUTE_ANNOTATION, type RouteEntry } from '../../../src/api/router-report.ts'
+import { entriesOf, ROUTE_ANNOTATION } from '../../../src/api/router-report.ts'
 import type { KubeObject } from '../../../src/kube/object.ts'
 import type { Deployment, Pod } from '../../../src/kube/resources.ts'
 import { MODEL_UID_LABEL, VERSION_LABEL } from '../../../src/plan/model-names.ts'
@@ -29,6 +29,13 @@ export function modelOf(object: KubeObject, cluster: ClusterView): ModelDeployme
     .find(({ metadata }) => metadata.uid === labelOf(object, MODEL_UID_LABEL))
 }
 
+/** A person chose to remove versions before others start, and the record is at that step or on the way back. */
+export function isRecreated({ spec, status }: ModelDeployment): boolean {
+  const { strategy, stepWeight, phase } = status?.rollout ?? {}
+  const isRemoving = stepWeight === 0 || phase === 'RolledBack' || phase === 'Aborted'
+  return spec.rollout?.strategy === 'recreate' && strategy === 'recreate' && isRemoving
+}
+
 /** Whether a pod of this version is ready. */
 export function isServed(version: string, pods: readonly Pod[]): boolean {
   return pods.some((pod) => servingRoleOf(pod) === 'server' && versionOf(pod) === version && isReady(pod))
@@ -51,7 +58,7 @@ export function routeIn(object: KubeObject): readonly Share[] | undefined {
   if (isHttpRoute(object))
     return backendsOf(object).map(({ name, weight }) => ({ version: versionIn(name, object), weight }))
   const text = isPod(object) ? object.metadata.annotations?.[ROUTE_ANNOTATION] : undefined
-  return text === undefined ? undefined : (JSON.parse(text) as RouteEntry[])
+  return text === undefined ? undefined : entriesOf(text)
 }
 
 /** `{model}-{version}` is the Service of a version, and `{model}` its HTTPRoute. */

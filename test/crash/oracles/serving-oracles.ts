@@ -4,15 +4,17 @@ import type { KubeObject } from '../../../src/kube/object.ts'
 import { Deployment, EndpointSlice, type Job, Pod } from '../../../src/kube/resources.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, serviceName, VERSION_LABEL } from '../../../src/plan/model-names.ts'
 import { contentOf } from '../../builders/model-deployment.ts'
+import { evictions } from './eviction-oracle.ts'
 import { inStoreOrder } from './store-order.ts'
-import { isModel, isServed, isVersion, labelOf, modelOf } from './serving-objects.ts'
+import { isModel, isRecreated, isServed, isVersion, labelOf, modelOf } from './serving-objects.ts'
 import { trafficOracles } from './traffic-oracles.ts'
 import type { Oracle, ObservedChange } from './oracle.ts'
 
 const isOurs = (object: KubeObject): boolean => labelOf(object, MODEL_UID_LABEL) !== undefined
 
 export function servingOracles(): Oracle[] {
-  return [...trafficOracles(), lastReadyVersion(), validatedVersions(), owned, generations, truthfulStatus, reachable]
+  const ofVersions = [lastReadyVersion(), validatedVersions(), evictions()]
+  return [...trafficOracles(), ...ofVersions, owned, generations, truthfulStatus, reachable]
 }
 
 /** S5: the last ready version is not removed while the model exists. */
@@ -21,7 +23,8 @@ function lastReadyVersion(): Oracle {
   return inStoreOrder({
     name: 'S5',
     onChange: ({ type, object }, cluster) => {
-      if (type !== 'deleted' || !isVersion(object) || !modelOf(object, cluster)) return undefined
+      const model = type === 'deleted' && isVersion(object) ? modelOf(object, cluster) : undefined
+      if (!model || isRecreated(model)) return undefined
       const isLast = !cluster.list(Deployment).some(isAvailable)
       return isLast ? `${object.metadata.name} was removed and no other version was ready` : undefined
     },

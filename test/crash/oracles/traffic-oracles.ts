@@ -7,7 +7,16 @@ import { DestinationRule, VirtualService } from '../../../src/plan/traffic/provi
 import { routerName } from '../../../src/plan/traffic/providers/router/names.ts'
 import { servingRoleOf } from '../../builders/model-deployment.ts'
 import { inStoreOrder } from './store-order.ts'
-import { isHttpRoute, isServed, isVersion, labelOf, modelOf, routeIn, type Share } from './serving-objects.ts'
+import {
+  isHttpRoute,
+  isRecreated,
+  isServed,
+  isVersion,
+  labelOf,
+  modelOf,
+  routeIn,
+  type Share,
+} from './serving-objects.ts'
 import { routersOf } from '../harness/serving-harness.ts'
 import type { Oracle, ObservedChange, ClusterView } from './oracle.ts'
 
@@ -75,7 +84,8 @@ function drainedVersions(): Oracle {
       const { uid = '', generation = 0 } = object.metadata
       if (isHttpRoute(object) && acceptedGeneration(object) === generation) accepted.set(uid, routeIn(object) ?? [])
       const removed = removedVersion(change)
-      if (removed === undefined || !modelOf(object, cluster)) return undefined
+      const model = removed === undefined ? undefined : modelOf(object, cluster)
+      if (removed === undefined || !model || isRecreated(model)) return undefined
       const leading = cluster
         .all()
         .filter(

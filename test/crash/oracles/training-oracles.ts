@@ -4,6 +4,7 @@ import type { KubeObject } from '../../../src/kube/object.ts'
 import { isOlder } from '../../../src/kube/resource-version.ts'
 import { PersistentVolumeClaim, Pod } from '../../../src/kube/resources.ts'
 import { attemptOf, envOf, ownerOf, rankOf, roleOf } from '../../builders/training-job.ts'
+import { isListing } from '../../fakes/kubelet.ts'
 import type { Oracle, ObservedChange, ClusterView } from './oracle.ts'
 
 const isPod = (object: KubeObject): object is Pod => object.kind === 'Pod'
@@ -49,13 +50,13 @@ const oneAttemptAtATime: Oracle = {
   }),
 }
 
-/** T3: all ranks of an attempt have the same WORLD_SIZE. */
+/** T3: all ranks of an attempt have the same WORLD_SIZE. The pod that lists the checkpoints has no rank. */
 const oneWorldSize: Oracle = {
   name: 'T3',
   onChange: onCreatedPod((pod, cluster) => {
     const peers = cluster
       .list(Pod)
-      .filter((other) => ownerOf(other) === ownerOf(pod) && attemptOf(other) === attemptOf(pod))
+      .filter((other) => ownerOf(other) === ownerOf(pod) && attemptOf(other) === attemptOf(pod) && !isListing(other))
     const sizes = new Set(peers.map((peer) => envOf(peer, 'WORLD_SIZE')))
     return sizes.size > 1 ? `attempt ${attemptOf(pod)} has WORLD_SIZE ${[...sizes].join(' and ')}` : undefined
   }),

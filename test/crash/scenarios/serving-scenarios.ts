@@ -1,9 +1,16 @@
 /** Scenarios of a ModelDeployment. Each must end the same way wherever the operator crashes. */
+import type { ModelDeployment } from '../../../src/api/modeldeployment.v1.ts'
+import { ABORT_ANNOTATION, PROMOTE_ANNOTATION } from '../../../src/api/serving-rollout.ts'
 import { getCondition } from '../../../src/api/conditions.ts'
-import { Pod } from '../../../src/kube/resources.ts'
+import { Pod, Service } from '../../../src/kube/resources.ts'
+import { VERSION_LABEL } from '../../../src/plan/model-names.ts'
 import { versions } from '../../builders/model-deployment.ts'
+import { noLongerReady } from '../../fakes/pod-status.ts'
+import { servingOutcome } from '../../fakes/routers.ts'
+import { healthOf } from '../harness/serving-harness.ts'
 import type { Scenario } from './scenario.ts'
 import {
+  annotate,
   becomes,
   by,
   change,
@@ -64,6 +71,100 @@ export const fullLifecycle = scenario('full lifecycle', async (context) => {
   await remove(context)
 })
 
+/** Longer than a clock jumps in any plan: the deadline must not end a step before its analysis. */
+const progressDeadlineSeconds = 86_400
+
+/** No clients: what the absence of requests means decides how a step ends. */
+const rollout = (noTraffic: 'Pass' | 'Fail', steps: readonly object[] = [{ weight: 50 }]) => {
+  const analysis = { maxErrorRate: '1%', intervalSeconds: 1, watchSeconds: 1, noTraffic }
+  return { rollout: { steps, progressDeadlineSeconds, analysis } as never }
+}
+
+const isIn =
+  (phase: string) =>
+  ({ status }: ModelDeployment): boolean =>
+    status?.rollout?.phase === phase
+
+const promotes = scenario('promote a canary', async (context) => {
+  await create(context, { ...rollout('Pass'), ...by('router') })
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'promoted', isIn('Completed'))
+  await serves(context, { v2: 100 }, 'router')
+})
+
+const rollsBack = scenario('roll a canary back', async (context) => {
+  await create(context, { ...rollout('Fail'), ...by('router') })
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'rolled back', isIn('RolledBack'))
+  await serves(context, { v1: 100 }, 'router')
+})
+
+const aborts = scenario('abort a canary', async (context) => {
+  await create(context, { ...rollout('Pass', [{ weight: 50, pause: true }]), ...by('router') })
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'at its gate', isIn('Paused'))
+  await annotate(context, { [ABORT_ANNOTATION]: '2' })
+  await becomes(context, 'aborted', isIn('Aborted'))
+  await serves(context, { v1: 100 }, 'router')
+})
+
+const switching = (blueGreen: object) => ({ rollout: { strategy: 'blueGreen', blueGreen } as never, ...by('router') })
+
+const previewsV2 = ({ metadata, spec }: Service): boolean =>
+  metadata.name === 'model-preview' && spec?.selector?.[VERSION_LABEL] === 'v2'
+
+const switchesAtOnce = scenario('switch blue-green', async (context) => {
+  await create(context, switching({ pause: true, keepSeconds: 1 }))
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'at its gate', isIn('Paused'))
+  await context.until('the preview to lead to v2', () => context.cluster.list(Service).some(previewsV2))
+  await annotate(context, { [PROMOTE_ANNOTATION]: '2' })
+  await becomes(context, 'switched', isIn('Completed'))
+  await serves(context, { v2: 100 }, 'router')
+  await context.until('the preview to be gone', () => !context.cluster.list(Service).some(previewsV2))
+})
+
+const abortsSwitch = scenario('abort a blue-green switch', async (context) => {
+  await create(context, switching({ keepSeconds: 600 }))
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'switched', isIn('Watching'))
+  await annotate(context, { [ABORT_ANNOTATION]: '2' })
+  await becomes(context, 'aborted', isIn('Aborted'))
+  await serves(context, { v1: 100 }, 'router')
+})
+
+const recreates = scenario('recreate', async (context) => {
+  await create(context, { rollout: { strategy: 'recreate' } as never, ...by('router') })
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  // The first revision is completed, too.
+  await becomes(context, 'recreated', (model) => isIn('Completed')(model) && model.status?.rollout?.revision === 2)
+  await serves(context, { v2: 100 }, 'router')
+})
+
+const often = { healthCheck: { endpoint: '/health', intervalSeconds: 1, timeoutSeconds: 1, failureThreshold: 2 } }
+
+/** One of two pods fails its health check, and the kubelet agrees. */
+const replaces = scenario('replace a sick pod', async (context) => {
+  await create(context, { ...often, scaling: { minReplicas: 2, maxReplicas: 2 } })
+  await serves(context, { v1: 100 }, 'direct')
+  const isHealthy = ({ status }: ModelDeployment): boolean => status?.ready === '2/2'
+  await becomes(context, 'healthy', isHealthy)
+  const sick = context.cluster.list(Pod)[0]?.metadata.uid ?? ''
+  healthOf(context.namespace).fail(sick)
+  const outcome = servingOutcome()
+  context.kubelet.decide((pod) => (pod.metadata.uid === sick ? noLongerReady(pod) : outcome(pod)))
+  await becomes(context, 'healthy again', (model) => {
+    const health = model.status?.activeVersions?.[0]?.health
+    return health?.evictions === 1 && health.evicting === undefined && isHealthy(model)
+  })
+})
+
 /** On a cluster without Istio and the Gateway API. */
 export const servingScenarios: readonly Scenario[] = [
   deploys,
@@ -72,6 +173,13 @@ export const servingScenarios: readonly Scenario[] = [
   adds,
   ...scenariosFor('router', scenario),
   switches('router', 'replicas', scenario),
+  promotes,
+  rollsBack,
+  aborts,
+  switchesAtOnce,
+  abortsSwitch,
+  recreates,
+  replaces,
   fullLifecycle,
 ]
 

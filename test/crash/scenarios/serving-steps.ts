@@ -76,6 +76,11 @@ export const create = ({ client, namespace }: ScenarioContext, spec: ModelSpecIn
 export const change = ({ client, namespace }: ScenarioContext, spec: ModelSpecInput): Promise<ModelDeployment> =>
   client.patch(modelDeployments, { namespace, name: NAME }, { spec })
 
+export const annotate = (
+  { client, namespace }: ScenarioContext,
+  annotations: Readonly<Record<string, string>>,
+): Promise<ModelDeployment> => client.patch(modelDeployments, { namespace, name: NAME }, { metadata: { annotations } })
+
 export async function remove({ client, namespace, cluster, until }: ScenarioContext): Promise<void> {
   await client.delete(modelDeployments, { namespace, name: NAME })
   await until('everything to be gone', () => cluster.all().length === 0)

@@ -1,5 +1,5 @@
 /** Scenarios of a TrainingJob. Each must end the same way wherever the operator crashes. */
-import { trainingJobs } from '../../../src/api/kinds.ts'
+import { modelDeployments, trainingJobs } from '../../../src/api/kinds.ts'
 import type { TrainingJob } from '../../../src/api/trainingjob.v1.ts'
 import type { TrainingJobState } from '../../../src/api/training-status.ts'
 import { ConfigMap, Job, PersistentVolumeClaim, Pod, Service } from '../../../src/kube/resources.ts'
@@ -20,22 +20,22 @@ import { trainingOracles } from '../oracles/training-oracles.ts'
 
 const NAME = 'job'
 
-function scenario(name: string, run: Scenario['run']): Scenario {
+export function scenario(name: string, run: Scenario['run']): Scenario {
   const kinds = [Pod, Service, ConfigMap, PersistentVolumeClaim, Job]
   return { name, primary: trainingJobs, kinds, oracles: trainingOracles, run, retries: removedGangs }
 }
 
-const current = ({ cluster }: ScenarioContext): TrainingJob | undefined =>
+export const current = ({ cluster }: ScenarioContext): TrainingJob | undefined =>
   cluster.list(trainingJobs).find(({ metadata }) => metadata.name === NAME)
 
-const create = ({ client, namespace }: ScenarioContext, spec: SpecInput = {}): Promise<TrainingJob> =>
+export const create = ({ client, namespace }: ScenarioContext, spec: SpecInput = {}): Promise<TrainingJob> =>
   client.create(trainingJobs, trainingJob(namespace, NAME, spec))
 
-const change = ({ client, namespace }: ScenarioContext, spec: SpecInput): Promise<TrainingJob> =>
+export const change = ({ client, namespace }: ScenarioContext, spec: SpecInput): Promise<TrainingJob> =>
   client.patch(trainingJobs, { namespace, name: NAME }, { spec })
 
 /** Waits until the job has the state, and its status is of the current generation. */
-async function reaches(context: ScenarioContext, state: TrainingJobState, uid?: string): Promise<TrainingJob> {
+export async function reaches(context: ScenarioContext, state: TrainingJobState, uid?: string): Promise<TrainingJob> {
   return context.until(`the job to be ${state}`, () => {
     const job = current(context)
     if (uid !== undefined && job?.metadata.uid !== uid) return undefined
@@ -45,7 +45,7 @@ async function reaches(context: ScenarioContext, state: TrainingJobState, uid?: 
 }
 
 /** Waits until exactly this many workers run, all with this WORLD_SIZE. */
-async function runs(context: ScenarioContext, size: number): Promise<void> {
+export async function runs(context: ScenarioContext, size: number): Promise<void> {
   await context.until(`${size} workers with WORLD_SIZE ${size} to run`, () => {
     const pods = context.cluster.list(Pod)
     const isExpected = (pod: Pod): boolean =>
@@ -56,12 +56,12 @@ async function runs(context: ScenarioContext, size: number): Promise<void> {
   })
 }
 
-async function assertEquals<T>(what: string, actual: T, expected: T): Promise<void> {
+export async function assertEquals<T>(what: string, actual: T, expected: T): Promise<void> {
   if (actual !== expected) throw new Error(`${what}: ${String(actual)} instead of ${String(expected)}`)
 }
 
 /** A gang that is created only in part, because a write was rejected, is removed. That is another attempt, but not a failure. */
-function removedGangs({ changes }: ClusterHistory): number {
+export function removedGangs({ changes }: ClusterHistory): number {
   const isRemoved = ({ object, previous }: ObservedChange): boolean => {
     if (object.kind !== trainingJobs.kind || previous === undefined) return false
     const [now, before] = [object as TrainingJob, previous as TrainingJob]
@@ -72,7 +72,7 @@ function removedGangs({ changes }: ClusterHistory): number {
 }
 
 /** The attempts, without those whose gang was removed. */
-const attemptsIn = ({ cluster }: ScenarioContext, status: TrainingJob['status']): number =>
+export const attemptsIn = ({ cluster }: ScenarioContext, status: TrainingJob['status']): number =>
   (status?.attempts ?? 0) - removedGangs(cluster)
 
 const completes = scenario('create, complete', async (context) => {
@@ -201,6 +201,61 @@ const edits = scenario('edit before the first start', async (context) => {
   await assertEquals('T4: attempts', attemptsIn(context, status), 2)
 })
 
+/** The first gang makes no progress. Where a slow machine delays the next one, that is a stall as well: each counts once. */
+const stalls = scenario('stall, restart, complete', async (context) => {
+  let first: number | undefined
+  context.kubelet.decide((pod, pods) => {
+    if (!isComplete(pod, pods, 2)) return undefined
+    first ??= attemptOf(pod)
+    return attemptOf(pod) === first ? undefined : { exitCode: 0 }
+  })
+  await create(context, { stall: { timeoutSeconds: 3, action: 'Restart' } })
+  const { status } = await reaches(context, 'Completed')
+  const { failures = 0, lastFailure } = status ?? {}
+  await assertEquals('T4: the stall is counted', failures >= 1 && lastFailure?.reason === 'Stalled', true)
+  await assertEquals('T4: attempts', attemptsIn(context, status), failures + 1)
+})
+/** The weight depends on whether the model exists, which its creation changes. */
+const deploys: Scenario = {
+  ...scenario('complete, deploy', async (context) => {
+    context.kubelet.decide(succeedTogether(1))
+    const deploy = { name: 'model', version: 'v1', runtime: 'triton' }
+    await create(context, { numWorkers: 1, output: { path: 'model', deploy } })
+    const { status } = await context.until('the model to be deployed', () => {
+      const job = current(context)
+      return job?.status?.output?.deployed ? job : undefined
+    })
+    await assertEquals('weight', status?.output?.deployed?.weight, 100)
+    const models = context.cluster.list(modelDeployments)
+    const versions = models.flatMap(({ spec }) => spec.versions.map(({ name, weight }) => `${name} ${weight}`))
+    await assertEquals('versions', versions.join(', '), 'v1 100')
+  }),
+  kinds: [Pod, Service, ConfigMap, PersistentVolumeClaim, Job, modelDeployments],
+}
+const FOUND =
+  '{"latest":{"name":"step-10","step":10,"time":"2026-01-01T00:00:00.000Z"},"count":1,"pruned":0,"imported":false}'
+
+/** The first pod that lists the checkpoints fails. Whatever starts after the first attempt has the checkpoint of the second. */
+const resumesFromCheckpoint = scenario('fail, list the checkpoints, resume', async (context) => {
+  let failing: string | undefined
+  context.kubelet.decideListing(({ metadata }) => {
+    failing ??= metadata.uid
+    return metadata.uid === failing
+      ? { exitCode: 1, message: '{"error":"no access"}' }
+      : { exitCode: 0, message: FOUND }
+  })
+  context.kubelet.decide(endOneFirst({ exitCode: 1 }, { rank: 1, size: 2 }))
+  await create(context)
+  const { status } = await reaches(context, 'Completed')
+  await assertEquals('T8: recorded', status?.checkpoint?.resumedFrom, '/checkpoints/step-10')
+  const isResuming = (pod: Pod): boolean => rankOf(pod) !== '' && attemptOf(pod) > 1
+  const started = context.cluster.changes.flatMap(({ type, object }) =>
+    type === 'created' && object.kind === Pod.kind && isResuming(object) ? [object as Pod] : [],
+  )
+  for (const pod of started)
+    await assertEquals('T8: resumed', envOf(pod, 'RESUME_FROM_CHECKPOINT'), '/checkpoints/step-10')
+})
+
 export const trainingScenarios: readonly Scenario[] = [
   completes,
   restarts,
@@ -214,4 +269,7 @@ export const trainingScenarios: readonly Scenario[] = [
   completesAsJob,
   restartsAsJob,
   edits,
+  stalls,
+  deploys,
+  resumesFromCheckpoint,
 ]

@@ -68,4 +68,12 @@ export const reconcileMutants: readonly Mutant[] = [
     to: 'if (trouble) await reportFailures(() => record(trouble), where)',
     caughtBy: contract('src/reconcile/error-boundary.test.ts'),
   },
+  {
+    id: 'reconcile/stall-timer-restarts',
+    file: 'src/reconcile/progress-watch.ts',
+    what: 'The timeout of a stall starts again with the operator.',
+    from: 'beforeMs: known ? 0 : recordedMs',
+    to: 'beforeMs: 0 * recordedMs',
+    caughtBy: contract('src/plan/training/steps/stall.test.ts'),
+  },
 ]

@@ -14,8 +14,8 @@ export const trafficMutants: readonly Mutant[] = [
     id: 'traffic/istio-weight-of-idle',
     file: 'src/plan/traffic/providers/istio/istio.ts',
     what: 'The route of Istio gives each version one percent more than it has.',
-    from: 'port: { number: target.port } }, weight }))',
-    to: 'port: { number: target.port } }, weight: weight + 1 }))',
+    from: 'destination: destination(target, version), weight }))',
+    to: 'destination: destination(target, version), weight: weight + 1 }))',
     caughtBy: trafficContract,
   },
   {

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { BlobServiceClient } from '@azure/storage-blob'
 
-import { FetchError } from '../error.ts'
+import { TransferError } from '../../transfer/error.ts'
 import { fetchModel } from '../fetch.ts'
 import { sourceOf } from './source-of.ts'
 
@@ -69,7 +69,7 @@ async function place(t: TestContext) {
 }
 
 const failsWith = (reason: string, text: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof FetchError, String(error))
+  assert.ok(error instanceof TransferError, String(error))
   assert.equal(error.reason, reason)
   assert.match(error.message, text)
   assert.ok(!error.message.includes(KEY.slice(0, 20)))

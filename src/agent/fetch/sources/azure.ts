@@ -9,12 +9,14 @@ import {
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
 
-import type { Checksum } from '../checksum.ts'
-import { ChangedError, FetchError, TransientError } from '../error.ts'
-import type { ByteRange, Bytes, Source } from '../source.ts'
-import type { ObjectUri } from '../uri.ts'
-import { type Advice, statusError } from './http-answer.ts'
-import { type ObjectStore, objectSource, type StoredObject } from './object-store.ts'
+import type { Checksum } from '../../transfer/checksum.ts'
+import { ChangedError, TransferError, TransientError } from '../../transfer/error.ts'
+import type { ByteRange, Bytes } from '../../transfer/bytes.ts'
+import type { Source } from '../source.ts'
+import type { ObjectUri } from '../../transfer/uri.ts'
+import { type Advice, statusError } from '../../objects/http-answer.ts'
+import type { ObjectStore, StoredObject } from '../../objects/object-store.ts'
+import { objectSource } from './object-source.ts'
 
 const ADVICE: Advice = {
   denied:
@@ -36,15 +38,15 @@ function serviceOf(env: NodeJS.ProcessEnv, shown: string): BlobServiceClient {
   try {
     if (connection) return BlobServiceClient.fromConnectionString(connection, options)
     if (!account)
-      throw new FetchError('Invalid', `${shown}: set AZURE_STORAGE_ACCOUNT in the Secret of spec.storage.secretName`)
+      throw new TransferError('Invalid', `${shown}: set AZURE_STORAGE_ACCOUNT in the Secret of spec.storage.secretName`)
     const { AZURE_STORAGE_KEY: secret, AZURE_STORAGE_SAS_TOKEN: signature = '' } = env
     const url = `https://${account}.blob.core.windows.net${signature === '' ? '' : `?${signature.replace(/^\?/, '')}`}`
     const credential = secret ? new StorageSharedKeyCredential(account, secret) : new AnonymousCredential()
     return new BlobServiceClient(url, credential, options)
   } catch (error) {
-    if (error instanceof FetchError) throw error
+    if (error instanceof TransferError) throw error
     // Without the cause: its message may contain the key.
-    throw new FetchError(
+    throw new TransferError(
       'Invalid',
       `${shown}: AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_KEY is invalid: correct it`,
     )
@@ -111,7 +113,7 @@ class AzureStore implements ObjectStore {
 
   #translated(error: unknown, signal: AbortSignal): Error {
     signal.throwIfAborted()
-    if (error instanceof FetchError || error instanceof ChangedError || error instanceof TransientError) return error
+    if (error instanceof TransferError || error instanceof ChangedError || error instanceof TransientError) return error
     const { statusCode, code = '' } = error as AzureError
     const what = code === '' ? this.#shown : `${this.#shown} (${code})`
     if (statusCode !== undefined && statusCode >= 300) return statusError(statusCode, what, ADVICE)

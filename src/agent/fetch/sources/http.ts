@@ -2,13 +2,14 @@
  * One file from a web server. Requests the first byte instead of HEAD: this shows whether ranges work, and URLs that are
  * signed for GET reject HEAD.
  */
-import type { Checksum } from '../checksum.ts'
-import { ChangedError } from '../error.ts'
-import { relativePath } from '../relative-path.ts'
-import type { ByteRange, Bytes, RemoteFile, Source } from '../source.ts'
-import { shownUri } from '../uri.ts'
-import { type Advice, startOf, statusError, totalOf } from './http-answer.ts'
-import { type Headers, type HttpAnswer, type HttpGet, httpClient } from './http-client.ts'
+import type { Checksum } from '../../transfer/checksum.ts'
+import { ChangedError } from '../../transfer/error.ts'
+import { relativePath } from '../../transfer/relative-path.ts'
+import type { ByteRange, Bytes } from '../../transfer/bytes.ts'
+import type { RemoteFile, Source } from '../source.ts'
+import { shownUri } from '../../transfer/uri.ts'
+import { type Advice, startOf, statusError, totalOf } from '../../objects/http-answer.ts'
+import { type Headers, type HttpAnswer, type HttpGet, httpClient } from '../../objects/http-client.ts'
 
 const ADVICE: Advice = {
   denied: 'give the pod a Secret with HTTP_AUTHORIZATION, the value of the header, or use a signed URL',

@@ -2,12 +2,13 @@
  * A model of the Hugging Face Hub at one revision. The Hub resolves a branch or tag to a commit, and all files are read from
  * that commit, so that they belong together.
  */
-import type { Checksum } from '../checksum.ts'
-import { FetchError, TransientError } from '../error.ts'
-import { relativePath } from '../relative-path.ts'
-import type { ByteRange, Bytes, RemoteFile, Source } from '../source.ts'
-import { type Advice, startOf, statusError } from './http-answer.ts'
-import { type Headers, type HttpAnswer, type HttpGet, httpClient } from './http-client.ts'
+import type { Checksum } from '../../transfer/checksum.ts'
+import { TransferError, TransientError } from '../../transfer/error.ts'
+import { relativePath } from '../../transfer/relative-path.ts'
+import type { ByteRange, Bytes } from '../../transfer/bytes.ts'
+import type { RemoteFile, Source } from '../source.ts'
+import { type Advice, startOf, statusError } from '../../objects/http-answer.ts'
+import { type Headers, type HttpAnswer, type HttpGet, httpClient } from '../../objects/http-client.ts'
 
 const ADVICE: Advice = {
   denied:
@@ -30,7 +31,7 @@ interface HubFile {
 
 export function huggingFaceSource(uri: string, env: NodeJS.ProcessEnv): Source {
   const match = /^hf:\/\/([\w.-]+)\/([\w.-]+)(?::([\w./-]+))?$/.exec(uri)
-  if (match === null) throw new FetchError('Invalid', `${uri} is not of the form hf://owner/model[:revision]`)
+  if (match === null) throw new TransferError('Invalid', `${uri} is not of the form hf://owner/model[:revision]`)
   const [, owner = '', model = '', revision = 'main'] = match
   const token = env['HF_TOKEN']
   return new HubSource({
@@ -72,7 +73,7 @@ class HubSource implements Source {
     const { sha, siblings } = await parseModel(answer)
     const files = siblings.map((file) => this.#fileOf(file, sha))
     if (files.length > 0) return files
-    throw new FetchError('ArtifactNotFound', `${this.shown} has no files at this revision`)
+    throw new TransferError('ArtifactNotFound', `${this.shown} has no files at this revision`)
   }
 
   #fileOf({ rfilename, size: plainSize, blobId, lfs }: HubFile, commit: string): RemoteFile {

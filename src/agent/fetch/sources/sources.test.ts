@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 
 import { FileServer } from '../../../../test/fakes/file-server.ts'
-import { crc32c } from '../crc32c.ts'
+import { crc32c } from '../../transfer/crc32c.ts'
 import { fetchModel } from '../fetch.ts'
 import { sourceOf } from './source-of.ts'
 
@@ -112,7 +112,7 @@ describe('Hugging Face Hub', () => {
 
 describe('Google Cloud Storage', () => {
   const BUCKET = '/storage/v1/b/models/o'
-  const FIELDS = 'name,size,generation,md5Hash,crc32c'
+  const FIELDS = 'name,size,generation,updated,md5Hash,crc32c'
 
   function metadata(name: string, text: string, by: 'md5' | 'crc32c') {
     const md5Hash = createHash('md5').update(text).digest('base64')

@@ -44,6 +44,39 @@ test('volumes of the model are in the server and in its validation, not where th
   }
 })
 
+test('volumes of the version come after those of the model, and replace those with the same name or path', () => {
+  const volumes = [
+    { name: 'a', emptyDir: {} },
+    { name: 'b', configMap: { name: 'of-model' } },
+  ]
+  const volumeMounts = [
+    { name: 'a', mountPath: '/a' },
+    { name: 'b', mountPath: '/b' },
+  ]
+  const own = {
+    volumes: [
+      { name: 'b', configMap: { name: 'of-version' } },
+      { name: 'c', secret: { secretName: 'c' } },
+    ],
+    volumeMounts: [
+      { name: 'c', mountPath: '/a' },
+      { name: 'a', mountPath: '/c' },
+    ],
+  }
+  const versions = [{ name: 'v1', weight: 100, modelPath: '/m', ...own }]
+  for (const kind of [serverTemplate, validationTemplate]) {
+    const validation = { script: 'v.py', timeoutSeconds: 5 }
+    const { pod, container } = template({ image: 'own:1', volumes, volumeMounts, versions, validation }, kind)
+    assert.deepEqual(pod.spec.volumes?.slice(-3), [volumes[0], ...own.volumes])
+    const mounts = container.volumeMounts?.slice(-3).map(({ name, mountPath }) => [name, mountPath])
+    assert.deepEqual(mounts, [
+      ['c', '/a'],
+      ['b', '/b'],
+      ['a', '/c'],
+    ])
+  }
+})
+
 test('a variable of the version goes before one of the model, and that before one of the runtime', () => {
   const env = [
     { name: 'A', value: 'model' },

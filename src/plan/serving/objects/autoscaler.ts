@@ -1,6 +1,6 @@
 /** The HorizontalPodAutoscaler of a version. */
 import { HorizontalPodAutoscaler } from '../../../kube/resources.ts'
-import { serverLabels, VERSION_LABEL } from '../../model-names.ts'
+import { serverLabels } from '../../model-names.ts'
 import type { ServingConfig } from '../config.ts'
 import { isAutoscaled, type ServedModel, type VersionScaling } from '../observe/served-model.ts'
 import type { Version } from '../observe/version.ts'
@@ -11,7 +11,7 @@ export function autoscaler(model: ServedModel, version: Version, config: Serving
   if (!scaling || !isAutoscaled(scaling)) return []
   return [
     {
-      ...child(model, HorizontalPodAutoscaler, version.autoscalerName, { [VERSION_LABEL]: version.name }),
+      ...child(model, HorizontalPodAutoscaler, version.autoscalerName, { component: 'server', version: version.name }),
       spec: {
         scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: version.deploymentName },
         minReplicas: scaling.minReplicas,

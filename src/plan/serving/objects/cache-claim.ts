@@ -9,7 +9,7 @@ export function cacheClaims(model: ServedModel): PersistentVolumeClaim[] {
   if (size === undefined) return []
   return [
     {
-      ...child(model, PersistentVolumeClaim, cacheClaimName(model)),
+      ...child(model, PersistentVolumeClaim, cacheClaimName(model), { component: 'storage' }),
       spec: {
         accessModes: [accessMode],
         ...(storageClass !== undefined && { storageClassName: storageClass }),

@@ -5,13 +5,15 @@ import { cacheClaims } from './cache-claim.ts'
 import { configMaps } from './config-map.ts'
 import { mountedFiles } from './mounted-files.ts'
 import { deployment } from './deployment.ts'
-import { versionedName } from '../../model-names.ts'
+import { VERSION_LABEL, versionedName } from '../../model-names.ts'
 import { autoscaler } from './autoscaler.ts'
 import { budget } from './disruption-budget.ts'
 import type { ModelView } from '../observe/view.ts'
-import { modelService, versionService } from './services.ts'
+import { modelService, previewService, versionService } from './services.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
+import { modelOf } from '../observe/served-model.ts'
 import { isWanted } from '../observe/version.ts'
+import { isRecreating, previewed } from '../rollout/strategy.ts'
 import type { ProviderState } from '../steps/provider-state.ts'
 
 export function childrenOf(view: ModelView, decisions: Decisions): Pick<Plan, 'writes' | 'deletions'> {
@@ -24,9 +26,13 @@ export function childrenOf(view: ModelView, decisions: Decisions): Pick<Plan, 'w
   for (const one of staying) for (const key of keysOf(view, one)) kept.add(key)
   for (const name of mountedFiles(view)) kept.add(`ConfigMap/${name}`)
   const unwanted = observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object))
+  const sickPods = staying.flatMap(({ replacement }) => replacement.evict ?? [])
   return {
     writes: [...toWrite('apply', children), ...annotations(decisions)],
-    deletions: toDelete('graceful', unwanted),
+    deletions: [
+      ...unwanted.flatMap((object) => toDelete(isAwaitedToGo(view, object) ? 'foreground' : 'graceful', [object])),
+      ...toDelete('evict', sickPods),
+    ],
   }
 }
 
@@ -42,14 +48,26 @@ function objectsOf(view: ModelView, staying: readonly VersionDecision[]): readon
   const { model, observed, port } = view
   const written = staying.filter(({ isWritten }) => isWritten)
   return [
-    ...configMaps(model),
+    ...fileMaps(view),
     ...cacheClaims(model),
     ...written.map(({ version }) => versionService(model, version.name, port)),
+    ...previewsOf(view),
     ...written.flatMap((one) => deploymentsOf(view, one)),
     ...written.flatMap((one) => (one.isAutoscaled ? autoscaler(model, one.version, observed.config) : [])),
     ...written.flatMap((one) => budget(model, one.version)),
     ...staying.flatMap(({ validation }) => validation?.job ?? []),
   ]
+}
+
+function previewsOf({ model, port, travel }: ModelView): readonly KubeObject[] {
+  const version = travel && previewed(travel)
+  return version === undefined ? [] : [previewService(model, version, port)]
+}
+
+/** Of every revision that has versions, each once. */
+function fileMaps({ model }: ModelView): readonly KubeObject[] {
+  const maps = model.versions.flatMap((version) => configMaps(modelOf(model, version)))
+  return [...new Map(maps.map((map) => [map.metadata.name, map])).values()]
 }
 
 /** The Service and the routes. While no version is ready, traffic stays where it is. */
@@ -87,5 +105,12 @@ function observedChildren({ observed }: ModelView): readonly KubeObject[] {
   const { autoscalers, budgets, jobs, traffic, deployments, services, configMaps: files } = observed
   return [...traffic.routes, ...autoscalers, ...budgets, ...jobs, ...deployments, ...services, ...files]
 }
+
+/** Other versions start only when its pods are gone. */
+const isAwaitedToGo = ({ travel }: ModelView, { kind, metadata }: KubeObject): boolean =>
+  travel !== undefined &&
+  isRecreating(travel) &&
+  kind === 'Deployment' &&
+  metadata.labels?.[VERSION_LABEL] !== undefined
 
 const isTerminating = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined

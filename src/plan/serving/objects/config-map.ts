@@ -17,5 +17,7 @@ export const filesDigest = (files: Readonly<Record<string, string>>): string => 
 
 export function configMaps(model: ServedModel): ConfigMap[] {
   const data = filesOf(model)
-  return data ? [{ ...child(model, ConfigMap, filesName(model, filesDigest(data))), data }] : []
+  return data
+    ? [{ ...child(model, ConfigMap, filesName(model, filesDigest(data)), { component: 'config' }), data }]
+    : []
 }

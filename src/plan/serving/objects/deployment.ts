@@ -4,9 +4,10 @@ import { unschedulable } from '../../pod-trouble.ts'
 import { requestedGpus } from '../../pod/resources.ts'
 import { child } from './child.ts'
 import type { ServingConfig } from '../config.ts'
-import { serverLabels, VERSION_LABEL } from '../../model-names.ts'
+import { lacksImageVolume } from './image-volume.ts'
+import { serverLabels } from '../../model-names.ts'
 import { serverTemplate } from './pod-template.ts'
-import type { ServedModel } from '../observe/served-model.ts'
+import { modelOf, type ServedModel } from '../observe/served-model.ts'
 import { isRolling, type Version, type WantedVersion } from '../observe/version.ts'
 
 /** On a Deployment: the number of pods that we set. */
@@ -19,16 +20,19 @@ export function deployment(
   config: ServingConfig,
   replicas: number | undefined,
 ): Deployment {
-  const { metadata, ...head } = child(model, Deployment, version.deploymentName, { [VERSION_LABEL]: version.name })
+  const purpose = { component: 'server', version: version.name } as const
+  const { metadata, ...head } = child(model, Deployment, version.deploymentName, purpose)
   const annotations = replicas === undefined ? {} : { annotations: { [REPLICAS_ANNOTATION]: String(replicas) } }
   return {
     ...head,
     metadata: { ...metadata, ...annotations },
     spec: {
       ...(replicas !== undefined && { replicas }),
+      // Until it is observed with the volume, so that no server starts without its model.
+      ...(lacksImageVolume(version.wanted, version.deployment?.spec?.template.spec) && { paused: true }),
       selector: { matchLabels: serverLabels(model, version.name) },
       strategy: { type: 'RollingUpdate', rollingUpdate: surge(rollsInPlace(version, config)) },
-      template: serverTemplate(model, version.wanted, config),
+      template: serverTemplate(modelOf(model, version.wanted), version.wanted, config),
     },
   }
 }

@@ -1,6 +1,6 @@
 /** The PodDisruptionBudget of a version. */
 import { PodDisruptionBudget } from '../../../kube/resources.ts'
-import { serverLabels, VERSION_LABEL, versionedName } from '../../model-names.ts'
+import { serverLabels, versionedName } from '../../model-names.ts'
 import type { ServedModel } from '../observe/served-model.ts'
 import type { Version } from '../observe/version.ts'
 import { child } from './child.ts'
@@ -12,7 +12,10 @@ export function budget(model: ServedModel, version: Version): PodDisruptionBudge
   const labels = serverLabels(model, version.name)
   return [
     {
-      ...child(model, PodDisruptionBudget, versionedName(model, version.name), { [VERSION_LABEL]: version.name }),
+      ...child(model, PodDisruptionBudget, versionedName(model, version.name), {
+        component: 'server',
+        version: version.name,
+      }),
       spec: { minAvailable: minReplicas - 1, selector: { matchLabels: labels } },
     },
   ]

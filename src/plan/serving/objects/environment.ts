@@ -1,5 +1,6 @@
 /** The environment variables of a server and of its validation. */
 import { gpuEnvironment } from '../../pod/gpu-environment.ts'
+import { renderVariable } from '../../pod/variable.ts'
 import { requestedGpus, type Resources } from '../../pod/resources.ts'
 import type { ServingConfig } from '../config.ts'
 import type { ServedModel, ServedVersion, Variable } from '../observe/served-model.ts'
@@ -27,14 +28,7 @@ export function environmentOf(subject: Subject, resources: Resources): Environme
     ...deviceCount(subject),
   ]
   const all = [...own, ...(model.server.env ?? []), ...version.env, ...gpuEnvironment(resources)]
-  return [...new Map(all.map((variable) => [variable.name, variable])).values()].map(rendered)
-}
-
-/** The API server adds a version to a field reference. Written out, it is not taken for a change of others. */
-function rendered({ name, value, valueFrom }: Variable): Environment[number] {
-  if (!valueFrom) return { name, value }
-  const { fieldRef, ...others } = valueFrom
-  return { name, valueFrom: fieldRef ? { fieldRef: { apiVersion: 'v1', ...fieldRef } } : others }
+  return [...new Map(all.map((variable) => [variable.name, variable])).values()].map(renderVariable)
 }
 
 /** In the order of precedence: of two sources with the same key, the later one wins. */

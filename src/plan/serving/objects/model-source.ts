@@ -1,7 +1,7 @@
 /**
  * How a model gets into its pods. From an object store or the web, the agent fetches it in an init container with the
  * identity of the pod: into the pod itself, or onto a claim that all pods share as a cache. A claim that already holds the
- * model is mounted read-only. An image that holds it needs nothing.
+ * model, or an image that consists of it, is mounted read-only. A model in the image of the server needs nothing.
  */
 import type { Pod } from '../../../kube/resources.ts'
 import { fingerprint } from '../../fingerprint.ts'
@@ -11,10 +11,12 @@ import type { ServingConfig } from '../config.ts'
 import { fetchFiles } from './fetch-files.ts'
 import { cacheClaimName } from '../../model-names.ts'
 import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
+import { modelImage, type Volume } from './image-volume.ts'
+import { fileIn, volumePath } from './volume-path.ts'
 
 type PodSpec = NonNullable<Pod['spec']>
 export type Container = PodSpec['containers'][number]
-export type Volume = NonNullable<PodSpec['volumes']>[number]
+export type { Volume } from './image-volume.ts'
 export type VolumeMount = NonNullable<Container['volumeMounts']>[number]
 
 export interface ModelSource {
@@ -35,7 +37,9 @@ export function modelSource(model: ServedModel, version: ServedVersion, config: 
   const { uri } = version
   if (uri.startsWith('/')) return { path: uri, volumes: [], mounts: [], fetch: [] }
   const [, claim, inside = ''] = CLAIM.exec(uri) ?? []
-  if (claim !== undefined) return fromClaim(model, claim, inside)
+  if (claim !== undefined) return fromVolume(model, { persistentVolumeClaim: claimOf(claim) }, inside)
+  const image = modelImage(version)
+  if (image) return fromVolume(model, { image: { reference: image.reference } }, image.inside)
   const shared = cacheOf(model)
   return shared === undefined ? intoPod(model, version, config) : ontoClaim(model, { version, config, claim: shared })
 }
@@ -46,15 +50,16 @@ export function cacheOf({ metadata, storage }: ServedModel): string | undefined 
   return storage?.size === undefined ? undefined : cacheClaimName({ metadata })
 }
 
-/** Mounted read-only and never copied, so all versions may use the same claim. */
-function fromClaim({ server }: ServedModel, claimName: string, inside: string): ModelSource {
+const claimOf = (claimName: string) => ({ claimName, readOnly: true })
+
+/** Mounted read-only and never copied, so all versions may use the same claim or image. */
+function fromVolume({ server }: ServedModel, source: Omit<Volume, 'name'>, inside: string): ModelSource {
   const { mountPath } = server.model
-  const file = fileIn(inside)
-  const subPath = inside.slice(0, inside.length - file.length).replace(/\/+$/, '')
+  const { file, directory } = volumePath(inside)
   return {
     path: file === '' ? mountPath : `${mountPath}/${file}`,
-    volumes: [{ name: MODEL_VOLUME, persistentVolumeClaim: { claimName, readOnly: true } }],
-    mounts: [{ name: MODEL_VOLUME, mountPath, readOnly: true, ...(subPath !== '' && { subPath }) }],
+    volumes: [{ name: MODEL_VOLUME, ...source }],
+    mounts: [{ name: MODEL_VOLUME, mountPath, readOnly: true, ...(directory !== '' && { subPath: directory }) }],
     fetch: [],
   }
 }
@@ -79,7 +84,9 @@ interface Onto {
 /** One directory per artifact, so a new one never disturbs pods that serve an older one. */
 function ontoClaim(model: ServedModel, { version, config, claim }: Onto): ModelSource {
   const { mountPath, layout } = model.server.model
-  const artifact = fingerprint([version.uri, layout, version.checksum].join(' '))
+  // A directory holds the same files as at the source, so it shares them with `file`.
+  const files = layout === 'directory' ? 'file' : layout
+  const artifact = fingerprint([version.uri, files, version.checksum].join(' '))
   const subPath = `${model.modelName.replaceAll(/[^A-Za-z0-9-]/g, '-')}-${artifact}`
   const place = {
     mount: { name: MODEL_VOLUME, mountPath: CACHE_DIRECTORY },
@@ -130,12 +137,9 @@ function pathOf({ server: { model } }: ServedModel, { uri }: ServedVersion): str
   return file === '' ? model.mountPath : `${model.mountPath}/${file}`
 }
 
-/** The last part of a path if it has a file extension. */
-function fileIn(path: string): string {
-  const last =
-    path
-      .replace(/^[a-z0-9]+:\/\/[^/]*/, '')
-      .split('/')
-      .at(-1) ?? ''
-  return /^.+\.[A-Za-z0-9]+$/.test(last) && !/\.v?[0-9]+$/.test(last) ? last : ''
+/** Whether the URI names a single file: https always does, other sources by the extension. A model of the Hub is a directory. */
+export function isSingleFile(uri: string): boolean {
+  if (uri.startsWith('hf://')) return false
+  const [path = ''] = uri.split(/[?#]/)
+  return /^https?:/.test(uri) || fileIn(modelImage({ uri })?.inside ?? path) !== ''
 }

@@ -1,6 +1,8 @@
 /** The pods of a version and of its validation. They pass Pod Security `restricted`. */
 import type { Pod } from '../../../kube/resources.ts'
+import { servingGuards } from '../../../api/pod-guards.ts'
 import { FILES_DIRECTORY } from '../../../api/server-paths.ts'
+import { withPodTemplates } from '../../pod/pod-template.ts'
 import { requestedGpus, resourcesOf } from '../../pod/resources.ts'
 import { schedulingOf } from '../../pod/scheduling.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
@@ -11,18 +13,19 @@ import { filesDigest, filesOf } from './config-map.ts'
 import { environmentOf, environmentSourcesOf } from './environment.ts'
 import { type Container, type ModelSource, modelSource, type Volume, type VolumeMount } from './model-source.ts'
 import { filesName, HTTP_PORT_NAME, modelLabels, serverLabels, ROLE_LABEL } from '../../model-names.ts'
+import { placementOf } from './placement.ts'
 import { probesOf } from './probes.ts'
 import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
 import { addedMounts, addedVolumes } from './added-volumes.ts'
 import { validationCommand } from './validation-command.ts'
+import { forValidation, VALIDATION_CONTAINER, validationGuards } from './validation-pod.ts'
 
 export interface PodTemplate {
   readonly metadata: { readonly labels: Record<string, string>; readonly annotations?: Record<string, string> }
   readonly spec: NonNullable<Pod['spec']>
 }
 
-export const SERVER_CONTAINER = 'server'
-export const VALIDATION_CONTAINER = 'validate'
+export const SERVER_CONTAINER = servingGuards.container.name
 export const FILES_VOLUME = 'files'
 
 /** In the template, so that changed files roll out. */
@@ -42,9 +45,9 @@ interface Subject {
 export function serverTemplate(model: ServedModel, version: ServedVersion, config: ServingConfig): PodTemplate {
   const subject = { model, version, config, source: modelSource(model, version, config) }
   const files = filesOf(model)
-  return {
+  const rendered: PodTemplate = {
     metadata: {
-      labels: { ...modelLabels(model), ...serverLabels(model, version.name) },
+      labels: { ...modelLabels(model, 'server', version.name), ...serverLabels(model, version.name) },
       ...(files && { annotations: { [FILES_ANNOTATION]: filesDigest(files) } }),
     },
     spec: {
@@ -52,16 +55,18 @@ export function serverTemplate(model: ServedModel, version: ServedVersion, confi
       terminationGracePeriodSeconds: GRACE_SECONDS,
     },
   }
+  return withPodTemplates(rendered, version.podTemplates, servingGuards)
 }
 
 /** Runs a script against the model. Its role label keeps it out of every Service and every count of server pods. */
 export function validationTemplate(model: ServedModel, version: ServedVersion, config: ServingConfig): PodTemplate {
   const subject = { model, version, config, source: modelSource(model, version, config) }
-  const labels = { ...modelLabels(model), ...serverLabels(model, version.name), [ROLE_LABEL]: 'validation' }
-  return {
-    metadata: { labels },
+  const own = serverLabels(model, version.name)
+  const rendered: PodTemplate = {
+    metadata: { labels: { ...modelLabels(model, 'validation', version.name), ...own, [ROLE_LABEL]: 'validation' } },
     spec: { ...podSpec(subject, [validation(subject)]), restartPolicy: 'Never' },
   }
+  return withPodTemplates(rendered, version.podTemplates.map(forValidation), validationGuards)
 }
 
 function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec'] {
@@ -71,7 +76,7 @@ function podSpec(subject: Subject, containers: Container[]): PodTemplate['spec']
     enableServiceLinks: false,
     ...serviceAccountOf(model),
     securityContext: restrictedPodSecurity(config.user, { fsGroupChangePolicy: 'OnRootMismatch' }),
-    ...schedulingOf(model.scheduling ?? {}, usesGpus, config),
+    ...schedulingOf(placementOf(model), usesGpus, config),
     ...(source.fetch.length > 0 && { initContainers: [...source.fetch] }),
     containers,
     volumes: volumesOf(subject),
@@ -119,15 +124,15 @@ function container(subject: Subject, name: string, image: string): Container {
   }
 }
 
-function mountsOf({ model, source }: Subject): VolumeMount[] {
+function mountsOf({ model, version, source }: Subject): VolumeMount[] {
   const files = filesOf(model) ? [{ name: FILES_VOLUME, mountPath: FILES_DIRECTORY, readOnly: true }] : []
   const own = [sharedMemoryMount, { name: 'tmp', mountPath: '/tmp' }]
-  return [...source.mounts, ...files, ...own, ...addedMounts(model)]
+  return [...source.mounts, ...files, ...own, ...addedMounts(model, version)]
 }
 
-function volumesOf({ model, config, source }: Subject): Volume[] {
+function volumesOf({ model, version, config, source }: Subject): Volume[] {
   const data = filesOf(model)
   const files = data ? [{ name: FILES_VOLUME, configMap: { name: filesName(model, filesDigest(data)) } }] : []
   const own = [sharedMemoryVolume(config.sharedMemory), { name: 'tmp', emptyDir: {} }]
-  return [...source.volumes, ...files, ...own, ...addedVolumes(model)]
+  return [...source.volumes, ...files, ...own, ...addedVolumes(model, version)]
 }

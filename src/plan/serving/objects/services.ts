@@ -4,18 +4,26 @@
  */
 import { Service } from '../../../kube/resources.ts'
 import { child } from './child.ts'
-import { HTTP_PORT_NAME, serverLabels, serviceName, VERSION_LABEL, versionedName } from '../../model-names.ts'
+import { HTTP_PORT_NAME, previewName, serverLabels, serviceName, versionedName } from '../../model-names.ts'
 import type { ServedModel } from '../observe/served-model.ts'
 
 /** `port`: for clients and routes, independent of the port that the pods listen on. */
 export function versionService(model: ServedModel, version: string, port: number): Service {
   return {
-    ...child(model, Service, versionedName(model, version), { [VERSION_LABEL]: version }),
+    ...child(model, Service, versionedName(model, version), { component: 'server', version }),
     spec: {
       type: 'ClusterIP',
       selector: serverLabels(model, version),
       ports: portsOf(port),
     },
+  }
+}
+
+/** Leads testers to a new version, by a name that does not change with the version. */
+export function previewService(model: ServedModel, version: string, port: number): Service {
+  return {
+    ...child(model, Service, previewName(model), { component: 'traffic' }),
+    spec: { type: 'ClusterIP', selector: serverLabels(model, version), ports: portsOf(port) },
   }
 }
 
@@ -27,7 +35,7 @@ export interface Entrance {
 
 export function modelService(model: ServedModel, { selector, port }: Entrance): Service {
   return {
-    ...child(model, Service, serviceName(model)),
+    ...child(model, Service, serviceName(model), { component: 'traffic' }),
     spec: {
       type: 'ClusterIP',
       selector: { ...selector },

@@ -27,6 +27,14 @@ const referring = [
   { name: 'SECRET', value: '', valueFrom: { secretKeyRef: keyRef, configMapKeyRef: keyRef } },
   { name: 'NODE', value: '', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
 ]
+const addedContainer = {
+  image: 'side:1',
+  command: ['side'],
+  args: ['--on'],
+  env: [{ name: 'SIDE', value: '1' }],
+  volumeMounts: [{ name: 'server', mountPath: '/side' }],
+  resources: { requests: { cpu: '1' }, limits: { cpu: '1' } },
+}
 /** With all sources at once, so that each of them is tried. */
 const mounted = (name: string) => ({
   volumes: [
@@ -39,6 +47,20 @@ const mounted = (name: string) => ({
     },
   ],
   volumeMounts: [{ name, mountPath: `/${name}`, subPath: 'a', readOnly: true }],
+})
+
+/** With the fields that a template declares. Those of its metadata and placement do not decide what runs. */
+const template = (name: string) => ({
+  metadata: { labels: { team: name }, annotations: { note: name } },
+  spec: {
+    schedulerName: 'own',
+    containers: [
+      { ...addedContainer, name: `${name}-side` },
+      { name: 'server', env: [{ name: `ADDED_${name.toUpperCase()}`, value: '1' }] },
+    ],
+    initContainers: [{ ...addedContainer, name: `${name}-init` }],
+    volumes: [{ name: `${name}-added` }],
+  },
 })
 
 /** A model and a server that set every field that changes a pod. */
@@ -64,6 +86,8 @@ const version: Spec = {
   args: ['--version'],
   env: [{ name: 'VERSION', value: '1' }, ...referring],
   envFrom: sources,
+  ...mounted('version-volume'),
+  podTemplate: template('version'),
 }
 const model: Spec = {
   modelName: 'iris',
@@ -86,6 +110,7 @@ const model: Spec = {
   scheduling: { priorityClassName: 'high', nodeSelector: { pool: 'gpu' } },
   serviceAccountName: 'reader',
   imagePullSecrets: [{ name: 'registry' }],
+  podTemplate: template('model'),
 }
 
 const without = (spec: Spec, ...fields: readonly string[]): Spec =>
@@ -116,6 +141,10 @@ const harmless: Readonly<Record<string, string>> = {
   'model.scheduling': 'where a pod runs',
   'model.imagePullSecrets': 'who pulls the image, not which',
   'model.healthCheck': 'when a pod counts as ready',
+  'model.podTemplate.metadata': 'labels and annotations',
+  'model.versions.podTemplate.metadata': 'labels and annotations',
+  'model.podTemplate.spec.schedulerName': 'where a pod runs',
+  'model.versions.podTemplate.spec.schedulerName': 'where a pod runs',
   'server.probes': 'when a pod counts as ready',
 }
 
@@ -217,6 +246,11 @@ const expected = [
   'model.volumes.persistentVolumeClaim.claimName',
   'model.volumeMounts.mountPath',
   'model.volumeMounts.subPath',
+  'model.podTemplate.spec.containers.image',
+  'model.podTemplate.spec.containers.env.value',
+  'model.podTemplate.spec.initContainers.command',
+  'model.versions.podTemplate.spec.containers.args',
+  'model.versions.podTemplate.spec.initContainers.image',
   'model.versions.args',
   'model.versions.env.valueFrom.configMapKeyRef.name',
   'model.versions.envFrom.configMapRef.name',
@@ -262,10 +296,11 @@ function earlier({ served, version: first }: ReturnType<typeof render>): string 
 }
 
 test('a result of an earlier release is valid only for what already runs', () => {
-  const base = { model, server }
+  const plainVersion = without(version, 'podTemplate')
+  const base = { model: { ...without(model, 'podTemplate'), versions: [plainVersion] }, server }
   const rendered = render(base)
-  const template = serverTemplate(rendered.served, rendered.version, defaultServingConfig)
-  const deployment = { spec: { template: structuredClone(template) } } as unknown as Deployment
+  const running = serverTemplate(rendered.served, rendered.version, defaultServingConfig)
+  const deployment = { spec: { template: structuredClone(running) } } as unknown as Deployment
   const recorded = { name: 'v1', validated: earlier(rendered) }
   const carried = (spec: Base, more: object = {}): boolean => {
     const { served, version: wanted } = render(spec)
@@ -275,7 +310,8 @@ test('a result of an earlier release is valid only for what already runs', () =>
   assert.equal(carried(base), true)
   assert.equal(carried({ ...base, server: { ...server, args: ['--other'] } }), false)
   assert.equal(carried({ ...base, server: { ...server, files: [{ name: 'server.conf', content: 'other' }] } }), false)
-  assert.equal(carried({ ...base, model: { ...model, versions: [without(version, 'checksum')] } }), false)
+  assert.equal(carried({ ...base, model: { ...base.model, versions: [without(plainVersion, 'checksum')] } }), false)
+  assert.equal(carried({ ...base, model }), false, 'a pod template is validated')
   assert.equal(carried(base, { deployment: undefined }), false)
   assert.equal(carried(base, { recorded: { name: 'v1', validated: 'another' } }), false)
 })

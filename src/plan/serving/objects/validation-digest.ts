@@ -1,11 +1,12 @@
 /**
  * Digest of what a validation covers: everything that decides what runs, read from the rendered pods. A changed image,
- * command, argument, variable, file, model, checksum, source or identity needs a new validation. Resources, scheduling,
- * probes and the operator's own image do not.
+ * command, argument, variable, file, model, checksum, source or identity needs a new validation, and so does a changed pod
+ * template. Resources, scheduling, probes and the operator's own image do not.
  *
  * The digest detects changes. It need not resist collisions: users who may edit the spec may also remove the validation.
  */
 import { sameJson } from '../../../api/json.ts'
+import type { UserPodTemplate } from '../../../api/pod-template.ts'
 import { fingerprint } from '../../fingerprint.ts'
 import { isGpuEnvironment } from '../../pod/gpu-environment.ts'
 import type { ServingConfig } from '../config.ts'
@@ -17,7 +18,24 @@ import type { ServedModel, ServedVersion } from '../observe/served-model.ts'
 export function validationDigest(model: ServedModel, version: ServedVersion, config: ServingConfig): string {
   const { script, image } = model.validation ?? {}
   const content = contentOf(serverTemplate(model, version, config))
-  return fingerprint(JSON.stringify([content, filesOf(model), script, image]))
+  const templates = version.podTemplates.flatMap(templateContent)
+  const added = templates.length === 0 ? [] : [templates]
+  return fingerprint(JSON.stringify([content, filesOf(model), script, image, ...added]))
+}
+
+/** Fields of a pod template that decide where a pod runs, or who pulls its images, but not what it runs. */
+const PLACEMENT: readonly string[] = [
+  'affinity',
+  'imagePullSecrets',
+  'nodeSelector',
+  'schedulerName',
+  'tolerations',
+  'topologySpreadConstraints',
+]
+
+function templateContent({ spec = {} }: UserPodTemplate): object[] {
+  const content = Object.entries(spec).filter(([field]) => !PLACEMENT.includes(field))
+  return content.length === 0 ? [] : [Object.fromEntries(content)]
 }
 
 /** Their size is the operator's, and the content of files is read from the annotation. */
@@ -52,6 +70,7 @@ function processOf({ command, args, env: variables = [], envFrom, volumeMounts =
 export function isCarriedOver(model: ServedModel, version: WantedVersion, config: ServingConfig): boolean {
   const { deployment, recorded, wanted } = version
   const live = deployment?.spec?.template
+  if (wanted.podTemplates.length > 0) return false
   if (!live?.spec || recorded?.validated !== earlierDigest(model, wanted)) return false
   const running = { spec: live.spec, ...(live.metadata && { metadata: live.metadata }) } as Template
   return sameJson(contentOf(running), contentOf(serverTemplate(model, wanted, config)))

@@ -23,7 +23,9 @@ import type {
   Service,
 } from '../../../kube/resources.ts'
 import type { TrafficObserved } from '../../traffic/index.ts'
+import type { Measured } from '../measure/answers.ts'
 import type { ServingConfig } from '../config.ts'
+import type { PodHealth } from './pod-health.ts'
 
 export type Model = ModelDeployment | MlopsModelDeployment
 
@@ -50,6 +52,10 @@ export interface ServingObserved {
   readonly traffic: Pick<TrafficObserved, 'routes' | 'proxies' | 'reports'>
   /** Live traffic by version. Absent: nothing new was reported. */
   readonly rates?: ReadonlyMap<string, VersionRates>
+  /** What the operator's health checks found, by uid of the pod. Absent or without a pod: nothing yet. */
+  readonly health?: ReadonlyMap<string, PodHealth>
+  /** Of Prometheus. Absent: none is configured. */
+  readonly measured?: Measured
   /** Objects under the model's names that an earlier model of the same name left behind. */
   readonly leftovers: readonly KubeObject[]
   readonly config: ServingConfig

@@ -3,6 +3,7 @@ import type { ComputeResources } from '../../../api/compute.ts'
 import type { MlopsModelDeployment } from '../../../api/mlops-modeldeployment.v1.ts'
 import type { ModelDeployment, ModelDeploymentSpec } from '../../../api/modeldeployment.v1.ts'
 import type { ModelServer, ModelServerSpec } from '../../../api/modelserver.v1.ts'
+import type { UserPodTemplate } from '../../../api/pod-template.ts'
 import type { Scaling } from '../../../api/serving-scaling.ts'
 import type { Traffic } from '../../../api/serving-traffic.ts'
 import type { ObjectMeta } from '../../../kube/object.ts'
@@ -36,6 +37,12 @@ export interface ServedVersion {
   readonly args: readonly string[]
   readonly env: readonly Variable[]
   readonly envFrom: readonly EnvironmentSource[]
+  readonly volumes: NonNullable<ModelDeploymentSpec['volumes']>
+  readonly volumeMounts: NonNullable<ModelDeploymentSpec['volumeMounts']>
+  /** In the order in which they are merged: of the model, then of the version. */
+  readonly podTemplates: readonly UserPodTemplate[]
+  /** Of an earlier revision, if it differs from the model's. */
+  readonly parts?: ModelParts
 }
 
 export interface Validation {
@@ -46,7 +53,7 @@ export interface Validation {
 
 export interface ServedModel extends Pick<
   ModelDeploymentSpec,
-  'storage' | 'scheduling' | 'serviceAccountName' | 'imagePullSecrets' | 'volumes' | 'volumeMounts'
+  'storage' | 'scheduling' | 'serviceAccountName' | 'imagePullSecrets'
 > {
   readonly metadata: ObjectMeta
   /** The name under which the server serves it. */
@@ -58,6 +65,16 @@ export interface ServedModel extends Pick<
   readonly validation?: Validation
   /** Health check of the pods. */
   readonly check?: ModelDeploymentSpec['healthCheck']
+}
+
+/** What all versions of one revision share. The validation is always that of the spec. */
+export type ModelParts = Omit<ServedModel, 'metadata' | 'traffic' | 'versions' | 'validation'>
+
+/** The model as it was in the revision of the version. */
+export function modelOf(model: ServedModel, { parts }: ServedVersion): ServedModel {
+  if (!parts) return model
+  const { metadata, traffic, versions, validation } = model
+  return { metadata, traffic, versions, ...(validation && { validation }), ...parts }
 }
 
 export function servedModel(model: Model, server: ModelServerSpec): ServedModel {
@@ -96,7 +113,7 @@ function imageOf({ spec: { image = '', healthCheck } }: ModelDeployment): ModelS
 
 function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): ServedModel {
   const { versions, image, resources, scaling, env = [], healthCheck, modelName, framework, traffic, ...rest } = spec
-  const { args = [], envFrom = [], volumes, volumeMounts } = rest
+  const { args = [], envFrom = [], volumes = [], volumeMounts = [], podTemplate } = rest
   const { validation, storage, scheduling, serviceAccountName, imagePullSecrets } = rest
   return {
     metadata,
@@ -110,8 +127,6 @@ function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): S
     ...(scheduling && { scheduling }),
     ...(serviceAccountName !== undefined && { serviceAccountName }),
     ...(imagePullSecrets && { imagePullSecrets }),
-    ...(volumes && { volumes }),
-    ...(volumeMounts && { volumeMounts }),
     versions: versions.map((version) => {
       const own = version.resources ?? resources
       return {
@@ -125,6 +140,9 @@ function fromMl({ metadata, spec }: ModelDeployment, server: ModelServerSpec): S
         args: [...args, ...(version.args ?? [])],
         env: [...env, ...(version.env ?? [])],
         envFrom: [...envFrom, ...(version.envFrom ?? [])],
+        volumes: [...volumes, ...(version.volumes ?? [])],
+        volumeMounts: [...volumeMounts, ...(version.volumeMounts ?? [])],
+        podTemplates: [podTemplate, version.podTemplate].filter((template) => template !== undefined),
       }
     }),
   }
@@ -157,6 +175,9 @@ function fromMlops({ metadata, spec }: MlopsModelDeployment, server: ModelServer
         args: [],
         env: [],
         envFrom: [],
+        volumes: [],
+        volumeMounts: [],
+        podTemplates: [],
       },
     ],
   }

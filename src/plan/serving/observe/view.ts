@@ -4,17 +4,23 @@ import type { Service } from '../../../kube/resources.ts'
 import { serviceName, VERSION_LABEL } from '../../model-names.ts'
 import { allowedExposure, type ProviderRegistry, type Weights } from '../../traffic/index.ts'
 import type { ServingObserved } from './observed.ts'
+import type { Course, Travel } from '../rollout/course.ts'
 import type { ServedModel } from './served-model.ts'
+import { findingsOf, type VersionFindings } from './version-health.ts'
 import { type Version, versionsOf } from './version.ts'
 
 export interface ModelView {
   readonly observed: ServingObserved
   readonly model: ServedModel
   readonly versions: readonly Version[]
+  /** The health of the pods of each version, by its name. */
+  readonly findings: ReadonlyMap<string, VersionFindings>
   /** The status as it was last written. */
   readonly recorded: ServingStatus
-  /** The weights of the spec. */
+  /** The weights of the spec, or of the present step of the rollout. */
   readonly wantedWeights: Weights
+  /** Absent without a rollout in the spec. */
+  readonly travel?: Travel
   /** The weights of the status. */
   readonly recordedWeights: Weights
   /** The model's Service, where requests enter. */
@@ -28,20 +34,27 @@ export interface ModelView {
   readonly providers: ProviderRegistry
 }
 
-export function viewOf(observed: ServingObserved, model: ServedModel, providers: ProviderRegistry): ModelView {
+export function viewOf(
+  observed: ServingObserved,
+  { model, aim, travel }: Course,
+  providers: ProviderRegistry,
+): ModelView {
   const { now, config } = observed
   const recorded = observed.model.status ?? {}
   const service = observed.services.find(({ metadata }) => metadata.name === serviceName(model))
   const allowed = allowedExposure(model.traffic, model.metadata.namespace ?? '', config)
   const { problem, hasForeignGateway = false, ...exposure } = allowed
+  const versions = versionsOf(observed, model)
   const { gateways: _gateways, hostnames: _hostnames, ...traffic } = model.traffic
   return {
     observed,
     model: { ...model, traffic: { ...traffic, ...exposure } },
     ...(problem !== undefined && { exposureProblem: { isGateway: hasForeignGateway, message: problem } }),
-    versions: versionsOf(observed, model),
+    versions,
+    findings: new Map(versions.map((version) => [version.name, findingsOf(observed, model, version)])),
     recorded,
-    wantedWeights: new Map(model.versions.map(({ name, weight }) => [name, weight])),
+    wantedWeights: aim,
+    ...(travel && { travel }),
     recordedWeights: new Map(recorded.activeVersions?.map(({ name, weight = 0 }) => [name, weight])),
     ...(service && { service }),
     port: publishedPort(recorded) ?? model.server.port,
@@ -52,7 +65,7 @@ export function viewOf(observed: ServingObserved, model: ServedModel, providers:
 }
 
 /** The port in the URL that clients use. It stays when the runtime moves to another port. */
-function publishedPort({ url = '' }: ServingStatus): number | undefined {
+export function publishedPort({ url = '' }: ServingStatus): number | undefined {
   const port = Number(/:(?<port>\d{1,5})$/.exec(url)?.groups?.['port'])
   return port >= 1 && port <= 65_535 ? port : undefined
 }

@@ -2,12 +2,13 @@
  * The conditions of a model.
  *
  * - Ready: a ready version gets traffic, and the Service has a ready endpoint.
- * - Healthy: at least 80 % of the pods are available.
+ * - Healthy: at least 80 % of the pods are available and pass their health check.
  * - Scaled: every version has the pods that it should have, and its autoscaler works.
  * - Progressing: something is under way that ends by itself.
  */
 import { isTrue, type Verdict } from '../../../api/conditions.ts'
 import type { ServingStatus } from '../../../api/serving-status.ts'
+import { isOrAre, portion, quantify } from '../../counted.ts'
 import { serviceName } from '../../model-names.ts'
 import type { Trouble } from '../../pod-trouble.ts'
 import { reasonWord } from '../../reason-word.ts'
@@ -15,8 +16,11 @@ import { CONFLICT } from '../../rejection.ts'
 import { isSameSplit, type Weights } from '../../traffic/index.ts'
 import { type Decisions, desiredPods, type VersionDecision } from '../decisions.ts'
 import { availableOf, hasBeenReady, isReady, isRolling } from '../observe/version.ts'
+import { HEALTHY_SHARE } from '../observe/version-health.ts'
 import type { ModelView } from '../observe/view.ts'
 import { needsRoute } from '../steps/provider-state.ts'
+import { METRICS } from './metrics-source.ts'
+import { recreation, rolloutConditions, rolloutConditionTypes, rolloutProgress, rolloutStop } from './rollout.ts'
 import { autoscalerTrouble } from './trouble.ts'
 
 export type Phase = NonNullable<ServingStatus['phase']>
@@ -39,8 +43,6 @@ interface Finding {
 /** The types that the operator writes. */
 export const conditionTypes = ['Ready', 'Healthy', 'Scaled', 'Progressing'] as const
 
-const HEALTHY_SHARE = 0.8
-
 export function standingOf(view: ModelView, decisions: Decisions): Standing {
   const findings: Readonly<Record<(typeof conditionTypes)[number], Finding>> = {
     Ready: readyOf(view, decisions),
@@ -59,8 +61,13 @@ export function standingOf(view: ModelView, decisions: Decisions): Standing {
   }))
   const problem = problemOf(decisions)
   const progress = findings.Progressing.holds ? findings.Progressing : findings.Ready
-  const message = findings.Ready.isRouting ? findings.Ready.message : (problem ?? progress).message
-  return { phase, message: message.slice(0, MAX_SENTENCE), conditions }
+  const stop = rolloutStop(decisions)
+  const message = findings.Ready.isRouting ? findings.Ready.message : (problem ?? stop ?? progress).message
+  return {
+    phase,
+    message: message.slice(0, MAX_SENTENCE),
+    conditions: [...conditions, ...rolloutConditions(decisions, generation)],
+  }
 }
 
 const MAX_MESSAGE = 4096
@@ -88,7 +95,7 @@ function readyOf(view: ModelView, decisions: Decisions): Finding {
     if (!hasEndpoints(view.observed)) return { holds: false, isRouting: true, ...noEndpoints(view) }
     return { holds: true, reason: 'Serving', message: serving.map(account).join('; ') }
   }
-  const problem = problemOf(decisions)
+  const problem = problemOf(decisions) ?? recreation(decisions)
   if (problem) return { holds: false, ...problem }
   return {
     holds: false,
@@ -124,18 +131,16 @@ function account(decision: VersionDecision): string {
 const podsReady = (decision: VersionDecision): string => `${decision.version.name}: ${countOf(decision)}`
 
 const countOf = (decision: VersionDecision): string =>
-  `${availableOf(decision.version)} of ${pods(desiredPods(decision))} ready`
-
-/** `1 pod`, `2 pods`. */
-const pods = (count: number): string => `${count} ${count === 1 ? 'pod' : 'pods'}`
+  `${portion(availableOf(decision.version), desiredPods(decision), 'pod')} ready`
 
 function healthyOf(decisions: Decisions): Finding {
   const counted = decisions.versions.filter(({ retirement }) => !retirement.isOver)
   const all = counted.reduce((sum, one) => sum + desiredPods(one), 0)
-  const healthy = counted.reduce((sum, { version }) => sum + availableOf(version), 0)
+  const healthy = counted.reduce((sum, one) => sum + one.healthy, 0)
   const holds = all > 0 && healthy >= HEALTHY_SHARE * all
   const problem = problemOf(decisions)
-  const message = `${healthy} of ${pods(all)} ${all === 1 ? 'is' : 'are'} healthy`
+  const unreachable = counted.reduce((sum, { replacement }) => sum + (replacement.record?.unreachable ?? 0), 0)
+  const message = `${portion(healthy, all, 'pod')} ${isOrAre(all)} healthy${unreachableNote(unreachable)}`
   return holds
     ? { holds, reason: 'PodsHealthy', message }
     : {
@@ -145,11 +150,16 @@ function healthyOf(decisions: Decisions): Finding {
       }
 }
 
+/** Such pods count by their probes alone. */
+function unreachableNote(count: number): string {
+  return count === 0 ? '' : `; the operator cannot connect to ${quantify(count, 'pod')} to check the health`
+}
+
 function scaledOf({ observed }: ModelView, decisions: Decisions): Finding {
   const short = wantedOf(decisions).filter((one) => availableOf(one.version) < one.floor)
   if (short.length > 0) {
     const message = short.map(
-      (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${pods(one.floor)}`,
+      (one) => `${one.version.name} has ${availableOf(one.version)} of at least ${quantify(one.floor, 'pod')}`,
     )
     return { holds: false, reason: problemOf(decisions)?.reason ?? 'TooFewPods', message: message.join('; ') }
   }
@@ -163,6 +173,8 @@ function scaledOf({ observed }: ModelView, decisions: Decisions): Finding {
 function progressOf(view: ModelView, decisions: Decisions): Finding {
   const step = stepsOf(view, decisions)[0]
   if (step) return { holds: true, ...step }
+  const stop = rolloutStop(decisions)
+  if (stop) return { holds: false, ...stop }
   const problem = problemOf(decisions)
   if (problem) return { holds: false, ...problem }
   return { holds: false, reason: 'Settled', message: 'The observed state matches the spec' }
@@ -180,6 +192,7 @@ function stepsOf({ wantedWeights }: ModelView, decisions: Decisions): Trouble[] 
   const { previous } = routing.next
   const switching = `Switching traffic from ${previous ?? ''} to ${routing.next.provider}`
   return [
+    ...rolloutProgress(decisions),
     ...waiting,
     ...(validating.length > 0 ? [{ reason: 'Validating', message: `Validating ${named(validating)}` }] : []),
     ...(rolling.length > 0
@@ -223,7 +236,7 @@ const isStarting = ({ version, trouble }: VersionDecision): boolean =>
 
 /** Conditions that others wrote: they stay. */
 export function othersConditions({ conditions = [] }: ServingStatus): Verdict[] {
-  const ours: readonly string[] = [...conditionTypes, 'Limited', CONFLICT]
+  const ours: readonly string[] = [...conditionTypes, ...rolloutConditionTypes, 'Limited', METRICS, CONFLICT]
   return conditions
     .filter(({ type }) => !ours.includes(type))
     .map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)

@@ -2,6 +2,7 @@
 import type { EventNote } from '../../../decision/plan.ts'
 import { isTrue } from '../../../api/conditions.ts'
 import type { ModelView } from '../observe/view.ts'
+import { rolloutEvents } from './rollout-events.ts'
 import { isPodReady } from '../../pod-ready.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
 import type { PlannedServingStatus } from '../serving-plan.ts'
@@ -11,7 +12,12 @@ const warning = (reason: string, action: string, note: string): EventNote => ({ 
 
 export function eventsOf(view: ModelView, decisions: Decisions, status: PlannedServingStatus): EventNote[] {
   const ofVersions = decisions.versions.flatMap((one) => versionEvents(view, one))
-  return [...ofVersions, ...trafficEvents(view, status), ...phaseEvents(view, decisions, status, ofVersions)]
+  return [
+    ...ofVersions,
+    ...trafficEvents(view, status),
+    ...rolloutEvents(view, decisions),
+    ...phaseEvents(view, decisions, status, ofVersions),
+  ]
 }
 
 const NEXT = 'it gets traffic when a pod is ready'
@@ -28,6 +34,7 @@ function versionEvents(view: ModelView, one: VersionDecision): EventNote[] {
     ...(trouble && recorded?.reason !== trouble.reason
       ? [warning(trouble.reason, 'Serve', `${name}: ${trouble.message}`)]
       : []),
+    ...evictionEvents(one),
     ...retirementEvents(view, one),
   ]
 }
@@ -47,6 +54,12 @@ function validationEvents({ version: { name, recorded }, validation }: VersionDe
   if (outcome === 'passed' && recorded?.validated !== digest && !isCarriedOver)
     return [normal('ValidationSucceeded', 'Validate', `${name} passed its validation; ${NEXT}`)]
   return []
+}
+
+function evictionEvents({ version: { name }, replacement: { evicted } }: VersionDecision): EventNote[] {
+  if (!evicted) return []
+  const next = 'its Deployment replaces it'
+  return [warning('PodEvicted', 'Evict', `${name}: evicted pod ${evicted.pod}: ${evicted.message}; ${next}`)]
 }
 
 function retirementEvents(

@@ -1,6 +1,7 @@
 /** Live traffic in the status: figures of one moment, replaced only when they differ noticeably. */
 import type { VersionRates } from '../../../api/router-report.ts'
 import type { ServingStatus } from '../../../api/serving-status.ts'
+import { measuredRates } from '../measure/answers.ts'
 import type { ModelView } from '../observe/view.ts'
 import type { Routing } from '../steps/routing.ts'
 
@@ -11,10 +12,14 @@ export interface ShownRates {
   readonly versions: ReadonlyMap<string, Shown>
 }
 
-/** Only proxies count requests. Their last figures stay as long as a proxy is active. */
-export function ratesOf({ observed: { rates }, recorded }: ModelView, { active }: Routing): ShownRates {
+/** What proxies or Prometheus have counted. The last figures stay as long as one of them is there to count. */
+export function ratesOf({ observed, recorded }: ModelView, { active }: Routing): ShownRates {
   const before = recordedRates(recorded)
-  if (!rates) return active.some(({ provider }) => provider.proxyName) ? before : { versions: new Map() }
+  const hasProxy = active.some(({ provider }) => provider.proxyName)
+  const measured = hasProxy ? undefined : observed.measured
+  const rates = observed.rates ?? (measured && measuredRates(measured))
+  const isCounted = hasProxy || measured?.isAsked === true
+  if (!rates) return isCounted ? before : { versions: new Map() }
   const model = totalOf([...rates.values()])
   const versions = new Map([...rates].map(([version, rate]) => [version, shown(rate)]))
   const now = { ...(model && { model }), versions }

@@ -22,6 +22,36 @@ test('no column is empty before pods exist, and replicas are those of all versio
   assert.deepEqual([replicas, ready, weights], [4, '4/4', 'v1:90 v2:10'])
 })
 
+test('no column is empty where the runtime is missing, and ready pods are counted while the model is stuck', () => {
+  const broken = new ServingCluster(planServing, () => undefined, { spec: { runtime: 'none', image: undefined } })
+  broken.pass()
+  assert.deepEqual(columns(broken), [0, '0/0', '-', '-', undefined])
+  const cluster = new ServingCluster(planServing, () => undefined, { spec })
+  assert.ok(calm(cluster, 40))
+  cluster.edit({ ...spec, runtime: 'none', image: undefined })
+  cluster.change('v2', () => 0)
+  cluster.report('v2')
+  cluster.pass()
+  assert.deepEqual(columns(cluster).slice(0, 3), [4, '2/4', 'v1:90 v2:10'])
+})
+
+for (const [name, traffic, offers, fields] of [
+  ['router', { provider: 'router', gateways: ['public'] }, [], 'router: spec.traffic.gateways;'],
+  ['auto', { gateways: ['public'], hostnames: ['a.example.com'] }, [], 'gateways, spec.traffic.hostnames;'],
+  ['gateway', { gateways: ['public'] }, ['gateway'], undefined],
+  ['istio', { provider: 'istio', gateways: ['public'] }, ['istio'], undefined],
+  ['no gateways', { provider: 'router' }, [], undefined],
+] as const)
+  test(`Limited names gateways that have no effect: ${name}`, () => {
+    const cluster = new ServingCluster(planServing, () => undefined, { spec: { ...spec, traffic }, offers })
+    assert.ok(calm(cluster, 40))
+    const limited = cluster.model.status?.conditions?.find(({ type }) => type === 'Limited')
+    assert.deepEqual(
+      [limited?.status, limited?.message.includes(fields ?? '')],
+      fields ? ['True', true] : [undefined, undefined],
+    )
+  })
+
 test('a version that starts beside others is Progressing; one that was ready and is no longer is Degraded', () => {
   const one = { ...spec, versions: [version('v1', 100)] }
   const cluster = new ServingCluster(planServing, () => undefined, { spec: one })

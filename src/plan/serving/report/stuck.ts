@@ -4,10 +4,12 @@ import { compact } from '../../../api/json.ts'
 import { serviceName } from '../../model-names.ts'
 import type { Trouble } from '../../pod-trouble.ts'
 import { conflictConditions, recordRejection } from '../../rejection.ts'
+import { isUnknownImageVolume, modelImage, unsupportedImageVolumes } from '../objects/image-volume.ts'
 import type { ServingObserved } from '../observe/observed.ts'
 import { availableIn } from '../observe/version.ts'
 import type { PlannedServingStatus, ServingPlan } from '../serving-plan.ts'
 import { conditionTypes, hasEndpoints, MAX_SENTENCE, othersConditions } from './conditions.ts'
+import { summaryOf } from './summary.ts'
 
 /**
  * The plan after a write that cannot succeed until a person acts, such as one above a quota or one to a name that is
@@ -15,8 +17,16 @@ import { conditionTypes, hasEndpoints, MAX_SENTENCE, othersConditions } from './
  */
 export function planServingRejection(observed: ServingObserved, trouble: Trouble): ServingPlan {
   const known = getCondition(observed.model.status?.conditions, STUCK)
-  const { rejection, events } = recordRejection(known, trouble)
+  const { rejection, events } = recordRejection(known, explained(observed, trouble))
   return { writes: [], deletions: [], status: stuckStatus(observed, rejection), events }
+}
+
+/** The API server names the field of the Deployment. The person who acts has to know the field of the model. */
+function explained({ model }: ServingObserved, trouble: Trouble): Trouble {
+  if (!isUnknownImageVolume(trouble.message)) return trouble
+  const uris =
+    'modelURI' in model.spec ? [model.spec.modelURI] : model.spec.versions.map((version) => version.modelPath)
+  return unsupportedImageVolumes({ uri: uris.find((uri) => modelImage({ uri })) ?? '' })
 }
 
 /** The condition that has the cause. */
@@ -51,6 +61,7 @@ export function stuckStatus(observed: ServingObserved, { reason, message }: Trou
     phase: isServing ? ('Degraded' as const) : ('Failed' as const),
     message: message.slice(0, MAX_SENTENCE),
     url: isReachable ? url : undefined,
+    ...summaryOf(activeVersions ?? [], known.metrics),
     activeVersions,
     observedGeneration: generation,
     conditions: [...othersConditions(known), ...verdicts, ...conflictConditions({ reason, message }, generation)],

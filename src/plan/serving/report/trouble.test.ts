@@ -75,14 +75,32 @@ const crashed = (reason: string, exitCode: number, message = '') => ({
   containerStatuses: [{ name: 'server', restartCount: 3, lastState: { terminated: { exitCode, reason, message } } }],
 })
 
+const sidecar = {
+  containerStatuses: [
+    { name: 'server', restartCount: 0, state: { running: {} } },
+    {
+      name: 'side',
+      restartCount: 3,
+      state: { waiting: { reason: 'CrashLoopBackOff' } },
+      lastState: { terminated: { exitCode: 2 } },
+    },
+  ],
+}
+
 const troubles: readonly [string, object, RegExp][] = [
   ['ImagePullFailed', waiting('ImagePullBackOff', 'no such image'), /no such image; check image/],
+  [
+    'ImagePullFailed',
+    waiting('ErrImagePull', 'failed to pull image "localhost/fastapi-pytorch:dev": refused'),
+    /; localhost\/fastapi-pytorch:dev is not in a registry: load it on every node, or set image to an image that/,
+  ],
   ['ArtifactNotFound', fetched(fetchFailureText({ reason: 'ArtifactNotFound', message: 'no key m' })), /no key m/],
   ['AccessDenied', fetched(fetchFailureText({ reason: 'AccessDenied', message: 'not yours' })), /not yours/],
   ['FetchFailed', fetched('killed'), /kubectl logs iris-x -c model-fetch/],
   ['OutOfMemory', crashed('OOMKilled', 137), /raise resources.limits.memory/],
   ['CrashLoopBackOff', crashed('Error', 1), /exit code 1 .*--previous$/],
   ['CrashLoopBackOff', crashed('Error', 1, 'loading\nno such model\n'), /exit code 1 .*--previous; .*: no such model$/],
+  ['CrashLoopBackOff', sidecar, /container side of podTemplate terminated with exit code 2 .*-c side --previous$/],
   ['InsufficientGPU', unscheduled('0/3 nodes: 3 Insufficient nvidia.com/gpu'), /Insufficient nvidia/],
   ['InsufficientResources', unscheduled('0/3 nodes: 3 Insufficient cpu'), /is unschedulable/],
 ]

@@ -1,12 +1,16 @@
 /** What keeps a version from being ready, and what to do about it: the first cause that a person can act on. */
+import { isOrAre, portion } from '../../counted.ts'
 import { parseFetchFailure } from '../../../api/fetch-failure.ts'
 import type { HorizontalPodAutoscaler, Pod } from '../../../kube/resources.ts'
 import { containerTrouble, shortageOf, type Trouble, unschedulable } from '../../pod-trouble.ts'
 import { isPodReady } from '../../pod-ready.ts'
+import { withAdvice } from '../../missing-reference.ts'
 import { quotaTrouble } from '../../quota.ts'
 import { rollsInPlace } from '../objects/deployment.ts'
+import { hasDroppedImageVolume, modelImage, unsupportedImageVolumes } from '../objects/image-volume.ts'
 import { FETCH_CONTAINER } from '../objects/model-source.ts'
 import { SERVER_CONTAINER } from '../objects/pod-template.ts'
+import type { ServedVersion } from '../observe/served-model.ts'
 import type { ModelView } from '../observe/view.ts'
 import { availableOf, replicasOf, type Version } from '../observe/version.ts'
 
@@ -21,13 +25,21 @@ export function troubleOf(view: ModelView, version: Version): Trouble | undefine
     return undefined
   }
   return (
+    droppedModel(version) ??
     first(fetchTrouble) ??
-    first(imageTrouble) ??
+    first((pod) => imageTrouble(pod, version.wanted)) ??
     first(crash) ??
+    first(otherCrash) ??
     rejectedPods(version) ??
     first((pod) => unscheduledPod(view, version, pod)) ??
     overdueRollout(version)
   )
+}
+
+/** Pods of before the change keep serving: the Deployment is paused. */
+function droppedModel({ wanted, deployment }: Version): Trouble | undefined {
+  if (!wanted || !hasDroppedImageVolume(wanted, deployment)) return undefined
+  return unsupportedImageVolumes(wanted, ' and restart the operator')
 }
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
@@ -49,10 +61,11 @@ export function fetchTrouble({ metadata, status }: Pod): Trouble | undefined {
   return { reason: 'FetchFailed', message: `${metadata.name}: the model could not be fetched: ${how}; see ${where}` }
 }
 
-export function imageTrouble({ metadata, status }: Pod): Trouble | undefined {
+export function imageTrouble({ metadata, status }: Pod, version: ServedVersion | undefined): Trouble | undefined {
   const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const fields = version && modelImage(version) ? ['modelPath', 'image'] : ['image']
   for (const { state } of all) {
-    const trouble = containerTrouble(metadata.name, state?.waiting)
+    const trouble = containerTrouble(metadata.name, state?.waiting, fields)
     if (trouble && trouble.reason !== CRASHING) return trouble
   }
   return undefined
@@ -75,6 +88,23 @@ function crash({ metadata, status }: Pod): Trouble | undefined {
   return { reason: CRASHING, message: `${again}: see kubectl logs -n ${namespace} ${name} --previous${quoted}` }
 }
 
+/** A container of the pod template keeps the pod from being ready, or the server from starting. */
+function otherCrash({ metadata, status }: Pod): Trouble | undefined {
+  const all = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const other = all.find(({ name, state }) => !OWN.has(name) && state?.waiting?.reason === CRASHING)
+  if (!other) return undefined
+  const { name, namespace = 'default' } = metadata
+  const end = lastEnd(other)
+  const how = end === undefined ? 'cannot run' : `terminated with exit code ${end.exitCode}`
+  const logs = `kubectl logs -n ${namespace} ${name} -c ${other.name} --previous`
+  return {
+    reason: CRASHING,
+    message: `${name}: the container ${other.name} of podTemplate ${how} and is restarting: see ${logs}`,
+  }
+}
+
+const OWN: ReadonlySet<string> = new Set([SERVER_CONTAINER, FETCH_CONTAINER])
+
 /** The API server rejects the pods: mostly because of a quota. */
 function rejectedPods({ deployment }: Version): Trouble | undefined {
   const rejected = deployment?.status?.conditions?.find(
@@ -82,7 +112,7 @@ function rejectedPods({ deployment }: Version): Trouble | undefined {
   )
   if (!rejected) return undefined
   const { message = '' } = rejected
-  return quotaTrouble(message) ?? { reason: 'PodsRefused', message: `pods cannot be created: ${message}` }
+  return quotaTrouble(message) ?? { reason: 'PodsRefused', message: `pods cannot be created: ${withAdvice(message)}` }
 }
 
 function unscheduledPod({ observed: { config } }: ModelView, version: Version, pod: Pod): Trouble | undefined {
@@ -100,7 +130,7 @@ function overdueRollout(version: Version): Trouble | undefined {
     ({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded',
   )
   if (!late || availableOf(version) >= replicasOf(version)) return undefined
-  const ready = `${availableOf(version)} of ${replicasOf(version)} pods are ready`
+  const ready = `${portion(availableOf(version), replicasOf(version), 'pod')} ${isOrAre(replicasOf(version))} ready`
   return {
     reason: 'ProbeFailing',
     message: `${ready} after ten minutes: the readiness probe fails; see kubectl describe pod`,

@@ -28,5 +28,5 @@ export const vllm: ModelServerSpec = {
     { name: 'VLLM_NO_USAGE_STATS', value: '1' },
   ],
   probes: { startup: LOADING, readiness: readiness('/health'), liveness: liveness('/health') },
-  model: { mountPath: '/mnt/models', layout: 'file', readOnly: true },
+  model: { mountPath: '/mnt/models', layout: 'directory', readOnly: true },
 }

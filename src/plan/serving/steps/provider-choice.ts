@@ -1,7 +1,7 @@
 /** Which provider the spec asks for, and which one the model uses now. */
 import type { TrafficStatus } from '../../../api/serving-status.ts'
 import type { Trouble } from '../../pod-trouble.ts'
-import { missingKind, soleOf, sum, type TrafficProvider, type Weights } from '../../traffic/index.ts'
+import { missingKind, neededRules, soleOf, sum, type TrafficProvider, type Weights } from '../../traffic/index.ts'
 import type { ModelView } from '../observe/view.ts'
 
 export interface ProviderChoice {
@@ -27,6 +27,7 @@ function requestOf({ model }: ModelView, weights: Weights) {
     versions: model.versions.length,
     isSplit: sum(weights) > 0 && soleOf(weights) === undefined,
     hasGateways: model.traffic.gateways !== undefined,
+    needs: neededRules(model.traffic),
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type TrafficObserved,
   type TrafficProvider,
   type TrafficTarget,
+  usableRules,
   type Weights,
 } from '../../traffic/index.ts'
 import { availableOf, type Version } from '../observe/version.ts'
@@ -60,10 +61,11 @@ function isPresent({ routes, proxies }: TrafficObserved, { apply }: Rendered): b
 function targetOf(view: ModelView, { versions, weights, primary }: Split): TrafficTarget {
   const { model, observed, port, wantedWeights, recordedWeights } = view
   const { gateways, hostnames } = model.traffic
+  const usable = new Set(versions.filter((version) => availableOf(version) > 0).map(({ name }) => name))
   return {
     name: model.metadata.name,
     namespace: model.metadata.namespace ?? '',
-    labels: modelLabels(model),
+    labels: modelLabels(model, 'traffic'),
     port,
     backends: versions.map(({ name }) => ({
       version: name,
@@ -74,6 +76,7 @@ function targetOf(view: ModelView, { versions, weights, primary }: Split): Traff
     wanted: wantedWeights,
     recorded: recordedWeights,
     config: observed.config,
+    rules: usableRules(model.traffic, usable),
     ...(gateways && { gateways }),
     ...(hostnames && { hostnames }),
   }

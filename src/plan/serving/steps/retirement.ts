@@ -3,11 +3,12 @@
  *
  * 1. Its traffic moves elsewhere. Every active provider must be observed to send it nothing.
  * 2. Record the time (`idleSince`) and start draining.
- * 3. After the drain period, delete it. Never the last ready version.
+ * 3. After the drain period, delete it. Never the last ready version, unless the strategy of the rollout is `recreate`.
  */
 import { millis, notBefore } from '../../time.ts'
 import { availableOf, isReady, type Version } from '../observe/version.ts'
 import { type ModelView, selectedVersion } from '../observe/view.ts'
+import { mayRemoveLast } from '../rollout/strategy.ts'
 import type { Routing } from './routing.ts'
 
 export interface Retirement {
@@ -26,7 +27,9 @@ export function retire(view: ModelView, routing: Routing): ReadonlyMap<string, R
 }
 
 function retirementOf(view: ModelView, routing: Routing, version: Version): Retirement {
-  if (version.wanted || isUsed(view, routing, version) || isLastReady(view, version)) return STAYS
+  if (version.wanted) return STAYS
+  if (isRemovedFirst(view)) return { isOver: true }
+  if (isUsed(view, routing, version) || isLastReady(view, version)) return STAYS
   // A version that cannot answer has no connections, and pods whose counts split the traffic drain one by one.
   if (!isReady(version) || routing.current.provider.splitPods) return { isOver: true }
   const { now, drainMs } = view
@@ -35,6 +38,11 @@ function retirementOf(view: ModelView, routing: Routing, version: Version): Reti
   const endsAt = (millis(recorded) ?? Infinity) + drainMs
   if (now >= endsAt) return { isOver: true }
   return { isOver: false, idleSince, endsAt: Math.min(endsAt, (millis(idleSince) ?? now) + drainMs) }
+}
+
+/** The spec says to do without any version until the next is ready, and none is ready that stays. */
+function isRemovedFirst({ travel, versions }: ModelView): boolean {
+  return travel !== undefined && mayRemoveLast(travel) && !versions.some((other) => other.wanted && isReady(other))
 }
 
 /** A provider sends it requests, or may: unknown counts as traffic. */

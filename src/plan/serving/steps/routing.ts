@@ -17,6 +17,7 @@ import { millis, notBefore } from '../../time.ts'
 import { type ProviderName, soleOf, type TrafficProvider, type Weights } from '../../traffic/index.ts'
 import { isReady, type Version } from '../observe/version.ts'
 import { type ModelView, selectedVersion } from '../observe/view.ts'
+import { isClearing } from '../rollout/strategy.ts'
 import { chosenProvider, recordedProvider } from './provider-choice.ts'
 import { type ProviderState, providerState, type Split } from './provider-state.ts'
 import { weightsOf } from './weights.ts'
@@ -69,9 +70,16 @@ export function route(view: ModelView, alive: readonly Version[]): Routing {
   }
 }
 
-function decidedWeights({ wantedWeights, recordedWeights }: ModelView, alive: readonly Version[]): Weights | undefined {
+function decidedWeights(view: ModelView, alive: readonly Version[]): Weights | undefined {
   const ready = new Set(alive.filter(isReady).map(({ name }) => name))
-  return weightsOf({ wanted: wantedWeights, ready, current: recordedWeights })
+  return weightsOf({ wanted: view.wantedWeights, ready, current: keptShares(view) })
+}
+
+/** A version that failed takes over from no other, whatever happens to that one. Nor does one that is being removed. */
+function keptShares({ wantedWeights, recordedWeights, recorded: { rollout }, travel }: ModelView): Weights {
+  const isLeaving = travel !== undefined && isClearing(travel)
+  if (!isLeaving && rollout?.phase !== 'RolledBack' && rollout?.phase !== 'Aborted') return recordedWeights
+  return new Map([...recordedWeights].filter(([name]) => (wantedWeights.get(name) ?? 0) > 0))
 }
 
 function splitOf(view: ModelView, versions: readonly Version[], weights: Weights | undefined): Split {

@@ -5,6 +5,7 @@ import { modelDeployment, ServingCluster } from '../../../../test/sim/serving-cl
 import { calm } from '../../../../test/sim/serving-history.ts'
 import { getCondition } from '../../../api/conditions.ts'
 import type { ModelServer } from '../../../api/modelserver.v1.ts'
+import { isSingleFile } from '../objects/model-source.ts'
 import { planServing } from '../plan.ts'
 import { builtInRuntimes, runtimeConfigProblem } from '../runtimes/runtime.ts'
 import { resolveRuntime } from './runtime.ts'
@@ -25,6 +26,22 @@ test('reports an unknown runtime by name, and leaves running objects unchanged',
   assert.equal(plan.status?.phase, 'Degraded')
   assert.match(plan.status?.message ?? '', /no ModelServer mine .*triton/)
   assert.equal(getCondition(cluster.model.status?.conditions, 'Ready')?.status, 'True', 'it still answers')
+})
+
+test('reports a single file for a server of directories, and leaves running objects unchanged', () => {
+  const cluster = settled()
+  const versions = [{ name: 'v1', weight: 100, modelPath: 's3://models/llama/model.gguf' }]
+  cluster.edit({ runtime: 'vllm', versions })
+  const plan = cluster.pass()
+  assert.deepEqual([plan.writes, plan.deletions], [[], []])
+  assert.match(
+    plan.status?.message ?? '',
+    /^spec\.versions\[\]\.modelPath of v1 is a single file.* vllm .*s3:\/\/bucket\/model/,
+  )
+  assert.deepEqual(
+    plan.events.map(({ reason }) => reason),
+    ['ModelPathInvalid'],
+  )
 })
 
 const own = { spec: { image: 'own:1', port: 9000 } } as unknown as ModelServer
@@ -52,6 +69,22 @@ test('a stored model whose framework lost its default runtime keeps running, and
   assert.deepEqual([plan.writes, plan.deletions], [[], []])
   assert.match(plan.status?.message ?? '', /spec\.runtime or spec\.image is required.*fastapi-pytorch.*torchserve/)
 })
+
+const paths: readonly (readonly [string, boolean])[] = [
+  ['s3://models/llama/model.gguf', true],
+  ['https://host/llama', true],
+  ['pvc://models/llama.safetensors', true],
+  ['hf://Qwen/Qwen3-8B', false],
+  ['hf://owner/model.gguf', false],
+  ['s3://models/llama-3.1', false],
+  ['s3://models/llama/', false],
+  ['oci://registry.example.com/models/bert:v1.rc', false],
+  ['oci://registry.example.com/models/bert:v1?path=/models/bert', false],
+  ['oci://registry.example.com/models/bert:v1?path=/models/bert.gguf', true],
+]
+
+for (const [uri, isFile] of paths)
+  test(`${uri} is ${isFile ? 'a single file' : 'a directory'}`, () => assert.equal(isSingleFile(uri), isFile))
 
 const configured = { sklearn: { image: 'mirror/sklearn:1', args: ['--debug'] } }
 

@@ -6,11 +6,14 @@ import type { Job, Pod } from '../../../kube/resources.ts'
 import { shortageOf, type Trouble, unschedulable } from '../../pod-trouble.ts'
 import { fetchTrouble, imageTrouble, lastOutput } from '../report/trouble.ts'
 import { validationName } from '../../model-names.ts'
-import { VALIDATION_CONTAINER } from '../objects/pod-template.ts'
+import { lacksImageVolume, unsupportedImageVolumes } from '../objects/image-volume.ts'
+import { VALIDATION_CONTAINER } from '../objects/validation-pod.ts'
 import type { ModelView } from '../observe/view.ts'
 import { isCarriedOver, validationDigest } from '../objects/validation-digest.ts'
 import { validationJob } from '../objects/validation-job.ts'
+import { modelOf } from '../observe/served-model.ts'
 import { isWanted, type Version, type WantedVersion } from '../observe/version.ts'
+import { isClearing, isRemoving } from '../rollout/strategy.ts'
 
 export interface ValidationState {
   readonly outcome: 'passed' | 'running' | 'failed'
@@ -28,8 +31,15 @@ export interface ValidationState {
 export function validate(view: ModelView): ReadonlyMap<string, ValidationState> {
   const validations = view.versions
     .filter(isWanted)
+    .filter((version) => !isAwaiting(view, version))
     .map((version) => [version.name, validationOf(view, version)] as const)
   return new Map(validations.flatMap(([name, validation]) => (validation ? [[name, validation] as const] : [])))
+}
+
+/** It starts, and is validated, only when the versions before it are gone. */
+export function isAwaiting({ travel }: ModelView, { name, wanted, deployment }: Version): boolean {
+  if (!travel || !isRemoving(travel) || !wanted || deployment) return false
+  return isClearing(travel) || !((travel.stable.get(name) ?? 0) > 0)
 }
 
 /** A version whose validation has not passed neither starts nor changes. */
@@ -38,7 +48,8 @@ export function isHeld(validations: ReadonlyMap<string, ValidationState>, { name
 }
 
 function validationOf(view: ModelView, version: WantedVersion): ValidationState | undefined {
-  const { model, observed } = view
+  const { observed } = view
+  const model = modelOf(view.model, version.wanted)
   if (!model.validation) return undefined
   const { config } = observed
   const digest = validationDigest(model, version.wanted, config)
@@ -51,13 +62,17 @@ function validationOf(view: ModelView, version: WantedVersion): ValidationState 
       outcome: 'running',
       digest,
       jobName,
-      job: validationJob(view.model, version.wanted, { name: jobName, config }),
+      job: validationJob(model, version.wanted, { name: jobName, config }),
     }
+  if (lacksImageVolume(version.wanted, job.spec?.template.spec)) {
+    const trouble = unsupportedImageVolumes(version.wanted, ` and delete Job ${jobName}`)
+    return { outcome: 'failed', digest, jobName, trouble }
+  }
   const has = (wanted: string): boolean =>
     job.status?.conditions?.some(({ type, status }) => type === wanted && status === 'True') ?? false
   if (has('Complete')) return { outcome: 'passed', digest, jobName }
   if (has('Failed')) return { outcome: 'failed', digest, jobName, trouble: failureOf(view, version.name, job) }
-  const trouble = obstacleOf(view, job)
+  const trouble = obstacleOf(view, version, job)
   return { outcome: 'running', digest, jobName, ...(trouble && { trouble }) }
 }
 
@@ -65,11 +80,11 @@ const podsOf = ({ observed }: ModelView, job: Job): Pod[] =>
   observed.pods.filter(({ metadata }) => metadata.labels?.['job-name'] === job.metadata.name)
 
 /** What keeps a validation from starting. The Job retries until its deadline. */
-function obstacleOf(view: ModelView, job: Job): Trouble | undefined {
+function obstacleOf(view: ModelView, { wanted }: WantedVersion, job: Job): Trouble | undefined {
   const pods = podsOf(view, job)
   if (pods.some(hasStarted)) return undefined
   for (const pod of pods) {
-    const trouble = fetchTrouble(pod) ?? imageTrouble(pod) ?? unscheduled(view, pod)
+    const trouble = fetchTrouble(pod) ?? imageTrouble(pod, wanted) ?? unscheduled(view, pod)
     if (trouble) return { ...trouble, isWaiting: true }
   }
   return undefined

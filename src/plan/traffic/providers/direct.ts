@@ -5,11 +5,14 @@
 import { MODEL_UID_LABEL, serverLabels, VERSION_LABEL } from '../../model-names.ts'
 import type { TrafficObserved, TrafficProvider, TrafficTarget } from '../contract.ts'
 import { soleOf, type Weights, WHOLE } from '../weights.ts'
+import { serverQueries, serverQueriesProblem, serverQueryDefaults } from './server-queries.ts'
 
 export const direct = {
   name: 'direct',
   kinds: [],
-  defaults: {},
+  defaults: { ...serverQueryDefaults },
+  configProblem: serverQueriesProblem,
+  queries: serverQueries,
   suits: ({ versions, isSplit, hasGateways }) => versions === 1 && !isSplit && !hasGateways,
   recognises: ({ selector }) => selector[VERSION_LABEL] !== undefined,
   render: (target) => ({ apply: [], annotate: [], selector: serversOf(target) }),

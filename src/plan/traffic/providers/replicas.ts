@@ -8,11 +8,14 @@ import { apportion } from '../apportion.ts'
 import type { Situation, TrafficObserved, TrafficProvider, TrafficTarget } from '../contract.ts'
 import { sum, type Weights, WHOLE } from '../weights.ts'
 import { allServers } from './route-object.ts'
+import { serverQueries, serverQueriesProblem, serverQueryDefaults } from './server-queries.ts'
 
 export const replicas = {
   name: 'replicas',
   kinds: [],
-  defaults: {},
+  defaults: { ...serverQueryDefaults },
+  configProblem: serverQueriesProblem,
+  queries: serverQueries,
   splitPods,
   // Too coarse to be chosen by `auto`.
   suits: () => false,

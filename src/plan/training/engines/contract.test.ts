@@ -4,9 +4,10 @@ import { describe, test } from 'node:test'
 import { objectsToWrite } from '../../../../test/builders/plans.ts'
 import { JOB_UID, TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import { toWrite } from '../../../decision/plan.ts'
-import type { Job } from '../../../kube/resources.ts'
+import type { Job, Pod } from '../../../kube/resources.ts'
 import { replicasOf } from '../frameworks/roles.ts'
 import { ATTEMPT_LABEL, JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
+import { planTraining } from '../lifecycle.ts'
 import { isActive } from '../observe/member.ts'
 import { type Changes, NO_CHANGES } from './contract.ts'
 import { engines } from './registry.ts'
@@ -155,5 +156,47 @@ describe('engine job alone', () => {
     )
     cluster.workload = { ...workload, status: { completedIndexes: '0-2' } }
     assert.ok(job.members(cluster.observed).every(({ phase }) => phase === 'Succeeded'))
+  })
+
+  const ofDeletedJob = (pod: Pod): Pod => {
+    const [owner] = pod.metadata.ownerReferences ?? []
+    assert.ok(owner)
+    return {
+      ...pod,
+      metadata: { ...pod.metadata, name: 'bert-job-0-old', ownerReferences: [{ ...owner, uid: 'deleted' }] },
+    }
+  }
+
+  test('a pod of a deleted Job, stale or forged, does not end the Job of the current attempt', () => {
+    const cluster = new TrainingCluster({ engine: 'job', numWorkers: 3 })
+    cluster.settle()
+    cluster.runAll()
+    cluster.settle()
+    const [pod] = cluster.pods
+    assert.ok(pod)
+    const observed = { ...cluster.observed, orphans: [ofDeletedJob(pod)] }
+    const plan = planTraining(observed)
+    assert.deepEqual([plan.deletions, objectsToWrite(plan).filter(({ kind }) => kind === 'Job')], [[], []])
+  })
+
+  test('no Job is created while a pod of a deleted Job exists', () => {
+    const cluster = new TrainingCluster({ engine: 'job', numWorkers: 3 })
+    cluster.settle()
+    const [pod] = cluster.pods
+    assert.ok(pod)
+    const { workload: _deleted, ...rest } = cluster.observed
+    const observed = { ...rest, pods: [], orphans: [ofDeletedJob(pod)] }
+    assert.equal(job.hasOtherAttempts(observed, 1), true)
+  })
+
+  test('a pod belongs to the attempt of its Job, whatever its label says', () => {
+    const cluster = started()
+    cluster.controlJob()
+    const [pod, ...others] = cluster.pods
+    assert.ok(pod)
+    const labels = { ...pod.metadata.labels, [ATTEMPT_LABEL]: '1' }
+    const observed = { ...cluster.observed, pods: [{ ...pod, metadata: { ...pod.metadata, labels } }, ...others] }
+    assert.deepEqual(new Set(job.members(observed).map(({ attempt }) => attempt)), new Set([ATTEMPT.number]))
+    assert.equal(job.hasOtherAttempts(observed, ATTEMPT.number), false)
   })
 })

@@ -25,6 +25,8 @@ export interface Engine {
   readonly template: (observed: TrainingObserved, attempt: Attempt, role: string) => string
   /** Objects that create these replicas. Existing objects are not changed. */
   readonly create: (observed: TrainingObserved, attempt: Attempt, replicas: readonly Replica[]) => readonly KubeObject[]
+  /** Reason of the condition `ResourcesCreated` once the objects of `create` exist. */
+  readonly createdReason: string
   /** Changes that remove these members. May need several passes. */
   readonly remove: (observed: TrainingObserved, members: readonly Member[]) => Changes
   /** Changes that end these active members. Pods that have ended stay. */

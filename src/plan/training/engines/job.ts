@@ -10,15 +10,16 @@ import type { PodIdentity } from '../frameworks/pod-identity.ts'
 import {
   ATTEMPT_LABEL,
   JOB_UID_LABEL,
-  jobLabels,
+  objectLabels,
   TEMPLATE_ANNOTATION,
   WORKER,
   WORKER_LABEL,
   workloadName,
 } from '../names.ts'
-import { podTemplate, templateFingerprint } from '../objects/pod-template.ts'
+import { membershipOf } from '../objects/pod-group.ts'
+import { podTemplate, startOf, templateFingerprint } from '../objects/pod-template.ts'
 import type { Attempt } from '../observe/attempt.ts'
-import { isActive, type Member, memberOf, type MemberPhase } from '../observe/member.ts'
+import { hasActivePod, type Member, memberOf, type MemberPhase } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { type Changes, type Engine, NO_CHANGES } from './contract.ts'
 
@@ -29,13 +30,11 @@ export const job: Engine = {
   members: (observed) => [...podMembers(observed), ...podless(observed)],
   hasPods: (observed) =>
     observed.workload !== undefined || observed.pods.length > 0 || (observed.orphans ?? []).length > 0,
-  hasOtherAttempts: (observed, attempt) =>
-    podMembers(observed).some((member) => member.attempt !== attempt) ||
-    (observed.orphans ?? []).length > 0 ||
-    (observed.workload !== undefined && attemptOf(observed.workload) !== attempt),
+  hasOtherAttempts,
   template: (observed, attempt) => templateFingerprint(identityOf(observed, attempt), observed.config),
   create: (observed, attempt, replicas) =>
     observed.workload || replicas.length === 0 ? [] : [workload(observed, attempt)],
+  createdReason: 'JobCreated',
   remove: (observed, members) => (members.length === 0 && !observed.workload ? NO_CHANGES : removeJob(observed)),
   stop: (observed, active) => (active.length > 0 ? suspendJob(observed) : NO_CHANGES),
 }
@@ -45,8 +44,20 @@ function hostname(trainingJob: TrainingJob, _role: string, index: number): strin
   return `${workloadName(trainingJob)}-${index}`
 }
 
-function podMembers({ pods }: TrainingObserved): Member[] {
-  return pods.map((pod) => memberOf(pod, { role: WORKER, index: indexOf(pod) }))
+/**
+ * Orphans delay the creation of a Job. Once the Job of the attempt exists, they are ignored: a stale cache shows them, and
+ * anyone who may create pods can forge them, so they must not end the Job.
+ */
+function hasOtherAttempts({ workload: current, pods, orphans = [] }: TrainingObserved, attempt: number): boolean {
+  return current ? attemptOf(current) !== attempt : pods.length + orphans.length > 0
+}
+
+/** A pod belongs to the attempt of its Job: the label of the pod can be edited. */
+function podMembers({ pods, workload: current }: TrainingObserved): Member[] {
+  return pods.map((pod) => ({
+    ...memberOf(pod, { role: WORKER, index: indexOf(pod) }),
+    ...(current && { attempt: attemptOf(current) }),
+  }))
 }
 
 function indexOf({ metadata: { labels = {}, annotations = {} } }: Pod): number {
@@ -86,7 +97,7 @@ function indexesIn(text: string): Set<number> {
 
 /** Ends all running pods, then deletes the Job and with it the pods that have ended. */
 function removeJob(observed: TrainingObserved): Changes {
-  if (podMembers(observed).some(isActive)) return suspendJob(observed)
+  if (podMembers(observed).some(hasActivePod)) return suspendJob(observed)
   return { writes: [], deletions: toDelete('graceful', observed.workload ? [observed.workload] : []) }
 }
 
@@ -112,14 +123,16 @@ function hasCondition({ status }: Job, ...types: readonly string[]): boolean {
   return status?.conditions?.some(({ type, status: is }) => is === 'True' && types.includes(type)) ?? false
 }
 
-function identityOf({ job: trainingJob }: TrainingObserved, attempt: Attempt): PodIdentity {
+function identityOf(observed: TrainingObserved, attempt: Attempt): PodIdentity {
+  const { job: trainingJob } = observed
   const rank = field('RANK', `metadata.annotations['${INDEX}']`)
-  return { job: trainingJob, attempt, role: WORKER, index: '$(RANK)', rank, hostname }
+  const membership = membershipOf(observed, attempt)
+  return { job: trainingJob, attempt, role: WORKER, index: '$(RANK)', rank, hostname, membership }
 }
 
 function workload(observed: TrainingObserved, attempt: Attempt): Job {
-  const { job: trainingJob } = observed
-  const { metadata, spec } = podTemplate(identityOf(observed, attempt), observed.config)
+  const { job: trainingJob, config } = observed
+  const { metadata, spec } = podTemplate(identityOf(observed, attempt), config, startOf(observed, attempt))
   const annotations = { ...metadata.annotations, [TEMPLATE_ANNOTATION]: job.template(observed, attempt, WORKER) }
   const labels = { [ATTEMPT_LABEL]: String(attempt.number), [JOB_UID_LABEL]: trainingJob.metadata.uid ?? '' }
   return {
@@ -127,7 +140,7 @@ function workload(observed: TrainingObserved, attempt: Attempt): Job {
     kind: 'Job',
     metadata: {
       name: workloadName(trainingJob),
-      labels: { ...jobLabels(trainingJob), component: 'worker', ...labels },
+      labels: { ...objectLabels(trainingJob, WORKER), component: 'worker', ...labels },
     },
     spec: {
       completionMode: 'Indexed',

@@ -4,7 +4,8 @@ import type { Pod } from '../../../kube/resources.ts'
 import { variable } from '../../pod/variable.ts'
 import type { PodIdentity } from '../frameworks/pod-identity.ts'
 import { INDEX_LABEL, podName, ROLE_LABEL, TEMPLATE_ANNOTATION, WORKER, WORKER_LABEL } from '../names.ts'
-import { podTemplate, templateFingerprint } from '../objects/pod-template.ts'
+import { membershipOf } from '../objects/pod-group.ts'
+import { podTemplate, startOf, templateFingerprint } from '../objects/pod-template.ts'
 import type { Attempt, Replica } from '../observe/attempt.ts'
 import { type Member, memberOf, podsOf } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
@@ -16,8 +17,12 @@ export const pods: Engine = {
   hasPods: (observed) => members(observed).length > 0,
   hasOtherAttempts: (observed, attempt) => members(observed).some((member) => member.attempt !== attempt),
   template: (observed, attempt, role) =>
-    templateFingerprint(identityOf(observed, attempt, { role, index: 0 }), observed.config),
+    templateFingerprint(
+      { ...identityOf(observed, attempt, { role, index: 0 }), membership: membershipOf(observed, attempt) },
+      observed.config,
+    ),
   create,
+  createdReason: 'PodsCreated',
   remove: (_observed, gang) => deletionOf(gang),
   stop: (_observed, active) => deletionOf(active),
 }
@@ -37,7 +42,11 @@ function deletionOf(gang: readonly Member[]): Changes {
 function create(observed: TrainingObserved, attempt: Attempt, replicas: readonly Replica[]): Pod[] {
   const roles = [...new Set(replicas.map(({ role }) => role))]
   const templates = new Map(roles.map((role) => [role, pods.template(observed, attempt, role)]))
-  return replicas.map((replica) => podOf(observed, attempt, replica, templates.get(replica.role) ?? ''))
+  const membership = membershipOf(observed, attempt)
+  return replicas.map((replica) => {
+    const identity = { ...identityOf(observed, attempt, replica), membership }
+    return podOf(observed, identity, replica, templates.get(replica.role) ?? '')
+  })
 }
 
 function identityOf({ job }: TrainingObserved, attempt: Attempt, { role, index }: Replica): PodIdentity {
@@ -45,10 +54,11 @@ function identityOf({ job }: TrainingObserved, attempt: Attempt, { role, index }
   return { job, attempt, role, index: String(index), rank, hostname: podName }
 }
 
-function podOf(observed: TrainingObserved, attempt: Attempt, replica: Replica, template: string): Pod {
+function podOf(observed: TrainingObserved, identity: PodIdentity, replica: Replica, template: string): Pod {
   const { role, index } = replica
-  const { metadata, spec } = podTemplate(identityOf(observed, attempt, replica), observed.config)
-  const name = podName(observed.job, role, index)
+  const { job, config } = observed
+  const { metadata, spec } = podTemplate(identity, config, startOf(observed, identity.attempt))
+  const name = podName(job, role, index)
   const position = { [INDEX_LABEL]: String(index), ...(role === WORKER && { [WORKER_LABEL]: String(index) }) }
   return {
     apiVersion: 'v1',

@@ -1,10 +1,10 @@
-/** The environment that JAX reads, as its documentation says. */
+/** The environment for JAX. */
 import { test } from 'node:test'
 import { assertEnvironment, type EnvironmentCase, MASTER } from '../../../../test/fixtures/training-environment.ts'
 
 const cases: readonly EnvironmentCase[] = [
   {
-    name: 'jax: jax.distributed.initialize()',
+    name: 'jax: arguments of jax.distributed.initialize',
     spec: { framework: 'jax', numWorkers: 2 },
     index: 1,
     has: {

@@ -1,4 +1,7 @@
-/** JAX: rank 0 is the coordinator; one process per worker. Older scripts read the names without prefix. */
+/**
+ * JAX: rank 0 is the coordinator; one process per worker. JAX reads only the address by itself, and the code passes the other
+ * variables. Older scripts read the names without prefix.
+ */
 import { type Variable, variable } from '../../pod/variable.ts'
 import { DEFAULT_IMAGE, type Framework, PYTHON_SCRIPT } from './contract.ts'
 import { masterOf, type PodIdentity } from './pod-identity.ts'

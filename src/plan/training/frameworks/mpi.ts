@@ -26,6 +26,19 @@ const SSH_DAEMON = [
   '-oPidFile=none',
 ]
 
+/** In memory, because it may have the values of Secrets. */
+const ENVIRONMENT = '/dev/shm/.environment'
+
+/** What sshd runs for every session. The rank and the number of processes are those of MPI, not of the pod. */
+const SESSION = `. ${ENVIRONMENT}; unset RANK WORLD_SIZE; eval "$SSH_ORIGINAL_COMMAND"`
+
+/** sshd starts sessions with an empty environment, but training code needs that of its pod. */
+const WORKER_SCRIPT = [
+  `(umask 077; export -p >${ENVIRONMENT})`,
+  `exec ${SSH_DAEMON.join(' ')} '-oForceCommand=${SESSION}'`,
+  '',
+].join('\n')
+
 /** Hosts change with every attempt and all have the key of the job, so there are no known hosts to check. */
 const SSH_OPTIONS = [
   `-p ${SSH_PORT}`,
@@ -39,7 +52,7 @@ const SSH_OPTIONS = [
 export const mpi: Framework = {
   defaultImage: DEFAULT_IMAGE,
   launch: { command: ['mpirun -np $((NUM_WORKERS * I_MPI_PERHOST))', ...PYTHON_SCRIPT] },
-  workerCommand: SSH_DAEMON,
+  workerCommand: ['/bin/sh', '-c', WORKER_SCRIPT],
   environment,
   // The launcher calls the workers as soon as it starts.
   roles: { launcher: { isImplied: true, decidesSuccess: true, startsAfterWorkers: true } },

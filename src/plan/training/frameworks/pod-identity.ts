@@ -1,6 +1,7 @@
 /** Which pod of which attempt this is, and how it addresses the others. */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { Variable } from '../../pod/variable.ts'
+import type { Membership } from '../gangs/contract.ts'
 import { serviceName, WORKER } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
 
@@ -14,6 +15,8 @@ export interface PodIdentity {
   readonly rank: Variable
   /** Host name of a pod of the gang, below the name of the job's Service. */
   readonly hostname: (job: TrainingJob, role: string, index: number) => string
+  /** What its gang scheduler needs. Absent: nothing. */
+  readonly membership?: Membership | undefined
 }
 
 /** DNS name of rank 0. */

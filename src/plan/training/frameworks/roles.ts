@@ -24,6 +24,9 @@ function replicasIn(role: string, count: number): Replica[] {
   return Array.from({ length: count }, (_, index) => ({ role, index }))
 }
 
+/** What a message calls the members of the gang, counted together. */
+export const memberNoun = (spec: TrainingJobSpec): string => (rolesOf(spec).length > 0 ? 'pod' : WORKER)
+
 /** The role whose success completes the job. */
 export function decidingRole(spec: TrainingJobSpec): string {
   return rolesOf(spec).find(({ name }) => traitsOf(spec, name).decidesSuccess)?.name ?? WORKER

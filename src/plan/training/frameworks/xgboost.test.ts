@@ -1,4 +1,4 @@
-/** The environment that XGBoost and LightGBM read, as their documentation says. */
+/** The environment for XGBoost and LightGBM. */
 import { test } from 'node:test'
 import { assertEnvironment, type EnvironmentCase, MASTER } from '../../../../test/fixtures/training-environment.ts'
 

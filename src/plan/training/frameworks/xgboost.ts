@@ -1,4 +1,7 @@
-/** XGBoost: rank 0 runs the tracker (`DMLC_*`). LightGBM finds its machines in `WORKER_ADDRS` and `WORKER_PORT`. */
+/**
+ * XGBoost: the code starts the tracker in rank 0 and passes `DMLC_*` to the library. For LightGBM it makes the list
+ * of machines from `WORKER_ADDRS` and `WORKER_PORT`.
+ */
 import { type Variable, variable } from '../../pod/variable.ts'
 import { WORKER } from '../names.ts'
 import { procsPerWorker } from '../observe/attempt.ts'

@@ -5,12 +5,16 @@ import type { TrainingObserved } from '../observe/observed.ts'
 import { checkpointClaims } from './claims.ts'
 import { configMaps } from './config-map.ts'
 import { generatedSecrets } from './generated-secrets.ts'
+import { podGroupOf } from './pod-group.ts'
 import { headlessService } from './service.ts'
 
-export function childrenOf({ job, config }: TrainingObserved, attempt: Attempt): PlannedWrite[] {
+/** The PodGroup is last, and before the pods: their scheduler finds it. */
+export function childrenOf(observed: TrainingObserved, attempt: Attempt): PlannedWrite[] {
+  const { job, config } = observed
+  const group = podGroupOf(observed, attempt)
   return [
     ...toWrite('createUnowned', checkpointClaims(job, config)),
-    ...toWrite('apply', [headlessService(job), ...configMaps(job, attempt)]),
+    ...toWrite('apply', [headlessService(job), ...configMaps(job, attempt), ...(group ? [group] : [])]),
   ]
 }
 

@@ -3,14 +3,12 @@ import type { TrainingJob, TrainingJobSpec } from '../../../api/trainingjob.v1.t
 import type { PersistentVolumeClaim } from '../../../kube/resources.ts'
 import type { TrainingConfig } from '../config.ts'
 import { rolesOf } from '../frameworks/roles.ts'
-import { claimName, JOB_UID_LABEL, jobLabels } from '../names.ts'
-
-const CHECKPOINT_DIRECTORY = '/checkpoints'
+import { claimName, JOB_UID_LABEL, objectLabels } from '../names.ts'
 
 /** Names of all claims that the pods mount. */
 export function claimNames(job: TrainingJob): readonly string[] {
   const { dataVolume, volumes = [] } = job.spec
-  const own = hasCheckpointClaim(job.spec) ? [claimName(job)] : []
+  const own = hasCheckpointClaim(job.spec) ? [checkpointClaim(job)] : []
   const others = volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? [])
   return [...new Set([...own, ...(dataVolume ? [dataVolume.claimName] : []), ...others])]
 }
@@ -18,24 +16,27 @@ export function claimNames(job: TrainingJob): readonly string[] {
 export const hasCheckpointClaim = ({ checkpoint }: TrainingJobSpec): boolean =>
   checkpoint.enabled && checkpoint.storage.type === 'pvc'
 
-/** Where the training code writes its checkpoints: a directory, or a prefix in a bucket. */
-export const checkpointDirectory = ({ checkpoint }: TrainingJobSpec): string =>
-  checkpoint.storage.path ?? CHECKPOINT_DIRECTORY
+/** The claim with the checkpoints: one of the spec, or the one that the operator creates. */
+export const checkpointClaim = (job: TrainingJob): string => job.spec.checkpoint.storage.claimName ?? claimName(job)
 
 /**
  * Checkpoints outlive their job: the claim has no owner, and a job of the same name reuses it. The uid label names the job
  * that it was created for, the only one that may delete it.
  */
 export function checkpointClaims(job: TrainingJob, config: TrainingConfig): PersistentVolumeClaim[] {
-  if (!hasCheckpointClaim(job.spec)) return []
-  const { size, storageClass } = job.spec.checkpoint.storage
+  const { size, storageClass, claimName: existing } = job.spec.checkpoint.storage
+  if (!hasCheckpointClaim(job.spec) || existing !== undefined) return []
   return [
     {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: {
         name: claimName(job),
-        labels: { ...jobLabels(job), component: 'checkpoint', [JOB_UID_LABEL]: job.metadata.uid ?? '' },
+        labels: {
+          ...objectLabels(job, 'checkpoint'),
+          component: 'checkpoint',
+          [JOB_UID_LABEL]: job.metadata.uid ?? '',
+        },
       },
       spec: {
         accessModes: accessModesOf(job.spec, config),
@@ -51,8 +52,17 @@ function accessModesOf(spec: TrainingJobSpec, { checkpointAccessMode: configured
   const { accessModes } = spec.checkpoint.storage
   if (accessModes) return [...new Set(accessModes)]
   if (configured !== 'Auto') return [configured]
-  const pods = rolesOf(spec).reduce((sum, { replicas }) => sum + replicas, spec.numWorkers)
-  return [pods === 1 ? 'ReadWriteOnce' : 'ReadWriteMany']
+  return [podsOf(spec) === 1 ? 'ReadWriteOnce' : 'ReadWriteMany']
+}
+
+const podsOf = (spec: TrainingJobSpec): number =>
+  rolesOf(spec).reduce((sum, { replicas }) => sum + replicas, spec.numWorkers)
+
+/** Several pods share a volume that one node at a time can mount. On other nodes they would never start. */
+export function needsOneNode(spec: TrainingJobSpec, config: TrainingConfig): boolean {
+  const { claimName: existing } = spec.checkpoint.storage
+  if (!hasCheckpointClaim(spec) || existing !== undefined || podsOf(spec) === 1) return false
+  return accessModesOf(spec, config).every((mode) => mode === 'ReadWriteOnce')
 }
 
 /** The claim to delete with the job: only if the spec says so, and if it was created for this job. */

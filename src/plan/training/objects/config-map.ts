@@ -2,7 +2,7 @@
 import type { TrainingJob, TrainingJobSpec } from '../../../api/trainingjob.v1.ts'
 import type { ConfigMap } from '../../../kube/resources.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
-import { configMapName, jobLabels } from '../names.ts'
+import { configMapName, objectLabels } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { backendOf } from './environment.ts'
 
@@ -19,7 +19,7 @@ function configMap(job: TrainingJob, attempt: Attempt): ConfigMap {
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: configMapName(job), labels: jobLabels(job) },
+    metadata: { name: configMapName(job), labels: objectLabels(job, 'config') },
     data: {
       model: spec.model ?? '',
       dataset: spec.dataset ?? '',

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { trainingJob } from '../../../../test/sim/training-cluster.ts'
 import { assertHas, environmentOf, MASTER } from '../../../../test/fixtures/training-environment.ts'
 import type { Pod } from '../../../kube/resources.ts'
+import { renderVariable } from '../../pod/variable.ts'
 import { defaultTrainingConfig } from '../config.ts'
 import { engineOf } from '../engines/registry.ts'
 
@@ -32,6 +33,7 @@ test('every worker has its rank, the address of rank 0, and its task', () => {
     CHECKPOINT_DIR: '/checkpoints',
     CHECKPOINT_STORAGE: 'pvc',
     CHECKPOINT_FREQUENCY: '1',
+    CHECKPOINT_KEEP_LAST: '3',
     DISTRIBUTED_BACKEND: 'nccl',
     NCCL_DEBUG: 'INFO',
     NCCL_SOCKET_IFNAME: 'eth0',
@@ -39,15 +41,33 @@ test('every worker has its rank, the address of rank 0, and its task', () => {
   })
 })
 
-test('sets RESUME_FROM_CHECKPOINT from the second attempt on, whatever the spec says', () => {
+test('a variable of the spec can have its value from elsewhere, but not replace one of ours', () => {
+  const env = [
+    { name: 'NODE', value: '', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+    { name: 'RANK', value: '', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+  ]
+  assertHas(environmentOf({ env, numWorkers: 2 }, 'worker', 1), { NODE: '<spec.nodeName>', RANK: '1' })
+  const secretKeyRef = { name: 's', key: 'token' }
+  assert.deepEqual(renderVariable({ name: 'T', value: '', valueFrom: { secretKeyRef } }), {
+    name: 'T',
+    valueFrom: { secretKeyRef },
+  })
+})
+
+test('a variable RESUME_FROM_CHECKPOINT of the spec applies while nothing else is recorded', () => {
   const env = [{ name: 'RESUME_FROM_CHECKPOINT', value: '/pretrained' }]
-  const resumed = (spec: object, number: number): string | undefined =>
-    environmentOf(spec, 'worker', 0, { number, worldSize: 1 })['RESUME_FROM_CHECKPOINT']
-  assert.equal(resumed({}, 1), undefined)
-  assert.equal(resumed({}, 2), '/checkpoints')
-  assert.equal(resumed({ env }, 1), '/pretrained')
-  assert.equal(resumed({ env, checkpoint: { storage: { type: 's3', path: 's3://b/p' } } }, 2), 's3://b/p')
-  assert.equal(resumed({ checkpoint: { enabled: false } }, 2), undefined)
+  assert.equal(environmentOf({}, 'worker', 0)['RESUME_FROM_CHECKPOINT'], undefined)
+  assert.equal(environmentOf({ env }, 'worker', 0)['RESUME_FROM_CHECKPOINT'], '/pretrained')
+})
+
+test('with a bucket, the directory of the checkpoints is local', () => {
+  const storage = { type: 's3', path: 's3://b/p/' }
+  assertHas(environmentOf({ checkpoint: { storage, keepLast: 5 } }), {
+    CHECKPOINT_DIR: '/checkpoints',
+    CHECKPOINT_URI: 's3://b/p',
+    CHECKPOINT_STORAGE: 's3',
+    CHECKPOINT_KEEP_LAST: '5',
+  })
 })
 
 test('the world size is that of the attempt, whatever the spec says by now', () => {

@@ -3,22 +3,33 @@
  * the variables of the spec, then defaults. References are expanded backwards only, so `RANK` is first.
  */
 import type { TrainingJobSpec } from '../../../api/trainingjob.v1.ts'
-import { field, firstOfEach, literal, type Variable, variable } from '../../pod/variable.ts'
+import { field, firstOfEach, literal, renderVariable, type Variable, variable } from '../../pod/variable.ts'
 import { masterOf, type PodIdentity } from '../frameworks/pod-identity.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
 import { WORKER } from '../names.ts'
-import { checkpointDirectory } from './claims.ts'
+import { checkpointDirectory, checkpointRoot, hasBucket, pathInWorker } from './checkpoint-storage.ts'
 import { hyperparameterVariables } from './hyperparameters.ts'
 import { DATA_DIRECTORY, HYPERPARAMETERS_FILE } from './paths.ts'
 
-export function environment(pod: PodIdentity): Variable[] {
+/** What differs between pods of one template. */
+export interface Start {
+  /** The variables for progress reports. */
+  readonly reporting?: readonly Variable[]
+  /** The location of the checkpoint to resume from. */
+  readonly resumeFrom?: string | undefined
+  /** Number of checkpoints to keep. */
+  readonly keepLast?: number | undefined
+}
+
+export function environment(pod: PodIdentity, start: Start = {}): Variable[] {
   const { spec } = pod.job
   return firstOfEach([
     ...identity(pod),
     ...frameworkOf(spec).environment(pod),
     ...task(pod),
-    ...checkpointing(pod),
-    ...(spec.env ?? []),
+    ...checkpointing(pod, start),
+    ...(start.reporting ?? []),
+    ...(spec.env ?? []).map(renderVariable),
     ...hyperparameterVariables(spec),
     ...defaults,
   ])
@@ -53,16 +64,16 @@ function task({ job: { spec }, attempt }: PodIdentity): Variable[] {
   ]
 }
 
-/** Every attempt after the first resumes from the newest checkpoint, if there is one. */
-function checkpointing({ job: { spec }, attempt }: PodIdentity): Variable[] {
+function checkpointing({ job: { spec } }: PodIdentity, { resumeFrom, keepLast }: Start): Variable[] {
   const { enabled, frequency, storage } = spec.checkpoint
   if (!enabled) return []
-  const directory = literal(checkpointDirectory(spec))
   return [
-    ...variable('CHECKPOINT_DIR', directory),
-    ...variable('RESUME_FROM_CHECKPOINT', attempt.number > 1 ? directory : undefined),
+    ...variable('CHECKPOINT_DIR', literal(checkpointDirectory(spec))),
+    ...variable('CHECKPOINT_URI', hasBucket(spec) ? literal(checkpointRoot(spec)) : undefined),
+    ...variable('RESUME_FROM_CHECKPOINT', resumeFrom && literal(pathInWorker(spec, resumeFrom))),
     ...variable('CHECKPOINT_STORAGE', storage.type),
     ...variable('CHECKPOINT_FREQUENCY', frequency),
+    ...variable('CHECKPOINT_KEEP_LAST', keepLast),
   ]
 }
 

@@ -6,7 +6,7 @@ import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import type { SecretData, SecretGenerator } from '../frameworks/contract.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
-import { jobLabels } from '../names.ts'
+import { objectLabels } from '../names.ts'
 
 interface Secret extends KubeObject {
   readonly type: string
@@ -26,7 +26,7 @@ export function generatedSecrets(job: TrainingJob, generated: GeneratedData = {}
   return (frameworkOf(job.spec).secrets ?? []).flatMap(({ generator, name, type }) => {
     const stringData = generated[generator]
     if (!stringData) return []
-    const metadata = { name: name(job), labels: jobLabels(job) }
+    const metadata = { name: name(job), labels: objectLabels(job, 'credentials') }
     return [{ apiVersion: 'v1', kind: 'Secret', metadata, type, immutable: true as const, stringData }]
   })
 }

@@ -65,6 +65,11 @@ test('names, labels and annotations are the documented ones', () => {
     app: 'trainingjob',
     trainingjob: 'bert',
     component: 'worker',
+    'app.kubernetes.io/name': 'trainingjob',
+    'app.kubernetes.io/instance': 'bert',
+    'app.kubernetes.io/component': 'worker',
+    'app.kubernetes.io/part-of': 'ml-operator',
+    'app.kubernetes.io/managed-by': 'ml-operator',
     'trainingjob.ml.example.com/worker': '1',
     'trainingjob.ml.example.com/role': 'worker',
     'trainingjob.ml.example.com/index': '1',
@@ -76,6 +81,14 @@ test('names, labels and annotations are the documented ones', () => {
   assert.match(template, /^[0-9a-f]{8}$/)
   assert.equal(spec.containers[0]?.name, 'training-worker')
   assert.equal(spec.automountServiceAccountToken, false)
+})
+
+test('the template fingerprint leaves out the recommended labels, so pods from before them are not outdated', () => {
+  for (const [spec, expected] of [
+    [{}, '9d292a56'],
+    [{ framework: 'mpi', numWorkers: 2 }, '921994a3'],
+  ] as const)
+    assert.equal(podOf(spec).metadata.annotations?.[TEMPLATE_ANNOTATION], expected)
 })
 
 test('adds the node selector and toleration for GPUs only to pods with GPUs', () => {
@@ -153,7 +166,7 @@ test('volumes: shared memory, checkpoints, data, hyperparameters as a file', () 
     config: '/etc/trainingjob/hyperparameters.json',
   })
   assert.deepEqual(spec.volumes?.find(({ name }) => name === 'dshm')?.emptyDir, { medium: 'Memory', sizeLimit: '2Gi' })
-  const { spec: none } = podOf({ checkpoint: { storage: { type: 's3', path: 's3://b/p' } } })
+  const { spec: none } = podOf({ checkpoint: { enabled: false } })
   assert.deepEqual(
     none.volumes?.map(({ name }) => name),
     ['dshm'],
@@ -191,7 +204,7 @@ describe('commands', () => {
       assert.match(of({ framework })[2] ?? '', /exec python \/app\/train\.py/))
 
   test('mpi: workers run sshd, the launcher runs the command', () => {
-    assert.equal(of({ framework: 'mpi' })[0], '/usr/sbin/sshd')
+    assert.match(of({ framework: 'mpi' })[2] ?? '', /^exec \/usr\/sbin\/sshd -D /m)
     assert.deepEqual(of({ framework: 'mpi', image: 'i', command: ['mpirun', 'x'] }, 'launcher'), ['mpirun', 'x'])
     assert.match(
       of({ framework: 'mpi' }, 'launcher')[2] ?? '',

@@ -3,11 +3,14 @@
  * and counts every failure.
  */
 import type { ComputeResources } from '../../../api/compute.ts'
+import { trainingGuards } from '../../../api/pod-guards.ts'
 import type { Role } from '../../../api/training-roles.ts'
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { fingerprint } from '../../fingerprint.ts'
+import { withoutRecommended } from '../../labels.ts'
 import { gpuEnvironment, isDevice } from '../../pod/gpu-environment.ts'
+import { type Templates, withPodTemplates } from '../../pod/pod-template.ts'
 import { type Resources, resourcesOf } from '../../pod/resources.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
 import { serviceAccountOf } from '../../pod/service-account.ts'
@@ -15,9 +18,15 @@ import type { TrainingConfig } from '../config.ts'
 import type { PodIdentity } from '../frameworks/pod-identity.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
 import { gpusOf, rolesOf } from '../frameworks/roles.ts'
-import { ATTEMPT_LABEL, CONTAINER, JOB_UID_LABEL, jobLabels, ROLE_LABEL, serviceName } from '../names.ts'
+import type { Membership } from '../gangs/contract.ts'
+import { ATTEMPT_LABEL, CONTAINER, JOB_UID_LABEL, objectLabels, ROLE_LABEL, serviceName } from '../names.ts'
+import type { Attempt } from '../observe/attempt.ts'
+import type { Reporting, TrainingObserved } from '../observe/observed.ts'
+import { resumptionOf } from '../observe/resumption.ts'
+import { bucketFields } from './bucket-containers.ts'
 import { commandOf } from './command.ts'
 import { environment } from './environment.ts'
+import { reportAnnotations, reportVariables } from './reporting.ts'
 import { jobScheduling } from './scheduling.ts'
 import { volumesOf } from './volumes.ts'
 
@@ -26,9 +35,26 @@ export interface PodTemplate {
   readonly spec: NonNullable<Pod['spec']>
 }
 
-export function podTemplate(pod: PodIdentity, config: TrainingConfig): PodTemplate {
+/** What pods of one template get when they are created. */
+export interface PodStart {
+  /** Absent if the pods cannot report their progress. */
+  readonly reporting?: Reporting | undefined
+  /** Location of the checkpoint to resume from. */
+  readonly resumeFrom?: string | undefined
+  /** Number of checkpoints to keep. */
+  readonly keepLast?: number
+}
+
+export const startOf = ({ job, reporting }: TrainingObserved, attempt: Attempt): PodStart => ({
+  reporting,
+  resumeFrom: resumptionOf(job, attempt),
+  keepLast: job.spec.checkpoint.keepLast,
+})
+
+export function podTemplate(pod: PodIdentity, config: TrainingConfig, start: PodStart = {}): PodTemplate {
   const { job, role } = pod
-  const { volumes, volumeMounts } = volumesOf(job, config)
+  const { reporting } = start
+  const { volumes, volumeMounts } = volumesOf(job, config, reporting !== undefined)
   const spec: object = {
     restartPolicy: 'Never',
     subdomain: serviceName(job),
@@ -37,31 +63,63 @@ export function podTemplate(pod: PodIdentity, config: TrainingConfig): PodTempla
     securityContext: restrictedPodSecurity(config.user, { fsGroupChangePolicy: 'OnRootMismatch' }),
     ...jobScheduling(job, gpusOf(job.spec, role), config),
     volumes,
-    containers: [{ ...container(pod, config), volumeMounts }],
+    ...bucketFields(pod, config, start),
+    containers: [{ ...container(pod, config, start), volumeMounts }],
   }
-  return { metadata: metadata(pod, config), spec: spec as PodTemplate['spec'] }
+  const rendered = { metadata: metadata(pod, config, reporting), spec: spec as PodTemplate['spec'] }
+  return asMember(withPodTemplates(rendered, templatesOf(job, role), trainingGuards), pod.membership)
 }
 
-/** Changes when the spec changes the pods of this role; the same for all pods of the role, whatever their index. */
+function asMember(template: PodTemplate, membership: Membership | undefined): PodTemplate {
+  if (!membership) return template
+  const { labels, annotations } = template.metadata
+  return {
+    metadata: {
+      labels: { ...labels, ...membership.labels },
+      annotations: { ...annotations, ...membership.annotations },
+    },
+    spec: { ...template.spec, ...membership.spec },
+  }
+}
+
+/** The templates of users for the pods of a role, in the order in which they are merged. */
+export function templatesOf({ spec }: TrainingJob, role: string): Templates {
+  return [spec.podTemplate, spec.roles?.find(({ name }) => name === role)?.podTemplate]
+}
+
+/**
+ * Changes when the spec changes the pods of this role; the same for all pods of the role, whatever their index. Without
+ * the recommended labels, which follow from the job and the release, and without what `startOf` adds: pods that run need not
+ * be replaced for a new release, a new certificate of the operator, a new checkpoint or another number of them.
+ */
 export function templateFingerprint(pod: PodIdentity, config: TrainingConfig): string {
-  return fingerprint(JSON.stringify(podTemplate({ ...pod, index: '0', rank: { name: 'RANK' } }, config)))
+  const { metadata: own, spec } = podTemplate({ ...pod, index: '0', rank: { name: 'RANK' } }, config)
+  return fingerprint(JSON.stringify({ metadata: { ...own, labels: withoutRecommended(own.labels) }, spec }))
 }
 
 /** Labels and annotations that all pods of a role share. */
-function metadata({ job, attempt, role }: PodIdentity, config: TrainingConfig): PodTemplate['metadata'] {
+function metadata(
+  { job, attempt, role }: PodIdentity,
+  config: TrainingConfig,
+  reporting: Reporting | undefined,
+): PodTemplate['metadata'] {
   return {
     labels: {
-      ...jobLabels(job),
+      ...objectLabels(job, role),
       component: 'worker',
       [ROLE_LABEL]: role,
       [ATTEMPT_LABEL]: String(attempt.number),
       [JOB_UID_LABEL]: job.metadata.uid ?? '',
     },
-    annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': String(config.metricsPort) },
+    annotations: {
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/port': String(config.metricsPort),
+      ...reportAnnotations(reporting),
+    },
   }
 }
 
-function container(pod: PodIdentity, config: TrainingConfig): object {
+function container(pod: PodIdentity, config: TrainingConfig, { reporting, ...start }: PodStart): object {
   const { job, role } = pod
   const { image, resources: wanted } = roleOf(job, role)
   const resources = resourcesIn(wanted, gpusOf(job.spec, role), config)
@@ -69,7 +127,7 @@ function container(pod: PodIdentity, config: TrainingConfig): object {
     name: CONTAINER,
     image: image ?? defaultImage(job, config),
     ...commandOf(job, role),
-    env: [...environment(pod), ...gpuEnvironment(resources)],
+    env: [...environment(pod, { reporting: reportVariables(job, reporting), ...start }), ...gpuEnvironment(resources)],
     ...(job.spec.envFrom && { envFrom: job.spec.envFrom }),
     resources,
     securityContext: restrictedContainerSecurity(),

@@ -1,23 +1,16 @@
-/** Scheduling of the pods of a job, with `topologyKey` as pod affinity. */
-import type { Affinity } from '../../../api/affinity.ts'
+/** Scheduling of the pods of a job, with `topologyKey` and a volume for one node as pod affinity. */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
+import { colocated, NODE_KEY } from '../../pod/colocation.ts'
 import { schedulingOf } from '../../pod/scheduling.ts'
 import type { TrainingConfig } from '../config.ts'
 import { JOB_UID_LABEL } from '../names.ts'
+import { needsOneNode } from './claims.ts'
 
 export function jobScheduling({ spec, metadata }: TrainingJob, gpus: number, config: TrainingConfig): object {
   const { topologyKey, ...scheduling } = spec.scheduling ?? {}
-  if (topologyKey === undefined) return schedulingOf(scheduling, gpus > 0, config)
-  const affinity = colocate(scheduling.affinity, topologyKey, metadata.uid ?? '')
+  const keys = [...(topologyKey === undefined ? [] : [topologyKey]), ...(needsOneNode(spec, config) ? [NODE_KEY] : [])]
+  if (keys.length === 0) return schedulingOf(scheduling, gpus > 0, config)
+  const gang = { matchLabels: { [JOB_UID_LABEL]: metadata.uid ?? '' } }
+  const affinity = colocated(scheduling.affinity, gang, keys)
   return schedulingOf({ ...scheduling, affinity }, gpus > 0, config)
-}
-
-/** Requires every pod to be near the others. The first one matches itself, so it can go anywhere. */
-function colocate(affinity: Affinity | undefined, topologyKey: string, uid: string): object {
-  const near = { labelSelector: { matchLabels: { [JOB_UID_LABEL]: uid } }, topologyKey }
-  const required = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []
-  return {
-    ...affinity,
-    podAffinity: { ...affinity?.podAffinity, requiredDuringSchedulingIgnoredDuringExecution: [...required, near] },
-  }
 }

@@ -3,10 +3,12 @@ import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { sharedMemoryMount, sharedMemoryVolume } from '../../pod/shared-memory.ts'
 import type { TrainingConfig } from '../config.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
-import { claimName, configMapName } from '../names.ts'
-import { checkpointDirectory, hasCheckpointClaim } from './claims.ts'
+import { configMapName } from '../names.ts'
+import { checkpointDirectory, hasBucket } from './checkpoint-storage.ts'
+import { checkpointClaim, hasCheckpointClaim } from './claims.ts'
 import { hasConfigMap } from './config-map.ts'
 import { DATA_DIRECTORY, HYPERPARAMETERS_FILE } from './paths.ts'
+import { reportMount, reportVolume } from './reporting.ts'
 
 export interface VolumeMount {
   readonly name: string
@@ -26,9 +28,17 @@ export interface Volumes {
 }
 
 /** A mount of the spec replaces one of ours at the same path. */
-export function volumesOf(job: TrainingJob, config: TrainingConfig): Volumes {
+export function volumesOf(job: TrainingJob, config: TrainingConfig, isReporting: boolean): Volumes {
   const { volumes = [], volumeMounts = [] } = job.spec
-  const mounted = [...checkpoints(job), ...data(job), sharedMemory(config), ...files(job), ...secrets(job)]
+  const reporting = isReporting ? [{ volume: reportVolume, mounts: [reportMount] }] : []
+  const mounted: readonly MountedVolume[] = [
+    ...checkpoints(job),
+    ...data(job),
+    sharedMemory(config),
+    ...files(job),
+    ...secrets(job),
+    ...reporting,
+  ]
   const replaced = new Set(volumeMounts.map(({ mountPath }) => mountPath))
   const own = mounted.flatMap(({ mounts }) => mounts).filter(({ mountPath }) => !replaced.has(mountPath))
   return {
@@ -38,14 +48,16 @@ export function volumesOf(job: TrainingJob, config: TrainingConfig): Volumes {
 }
 
 function checkpoints(job: TrainingJob): MountedVolume[] {
+  const mounts = [checkpointMount(job)]
+  if (hasBucket(job.spec)) return [{ volume: { name: 'checkpoints', emptyDir: {} }, mounts }]
   if (!hasCheckpointClaim(job.spec)) return []
-  return [
-    {
-      volume: { name: 'checkpoints', persistentVolumeClaim: { claimName: claimName(job) } },
-      mounts: [{ name: 'checkpoints', mountPath: checkpointDirectory(job.spec) }],
-    },
-  ]
+  return [{ volume: { name: 'checkpoints', persistentVolumeClaim: { claimName: checkpointClaim(job) } }, mounts }]
 }
+
+export const checkpointMount = ({ spec }: TrainingJob): VolumeMount => ({
+  name: 'checkpoints',
+  mountPath: checkpointDirectory(spec),
+})
 
 function data({ spec: { dataVolume } }: TrainingJob): MountedVolume[] {
   if (!dataVolume) return []

@@ -2,7 +2,7 @@
 import type { Pod } from '../../../kube/resources.ts'
 import { millis } from '../../time.ts'
 import { isOnDeadNode } from './dead-nodes.ts'
-import { containerOf, isActive, isTerminating, type Member } from './member.ts'
+import { containerOf, deletionRequestedAt, isActive, isTerminating, type Member } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
 
 export interface Disruption {
@@ -57,12 +57,6 @@ function deleted(member: Member, pod: Pod, now: number): Disruption | undefined 
   const ended = millis(containerOf(member)?.state?.terminated?.finishedAt)
   if (member.phase === 'Failed' && ended !== undefined && ended < requested) return undefined
   return { reason: DELETED, message: 'The pod was deleted', at: requested }
-}
-
-/** The deletionTimestamp is the time at which the grace period ends. */
-function deletionRequestedAt({ metadata }: Pod): number | undefined {
-  const until = millis(metadata.deletionTimestamp)
-  return until === undefined ? undefined : until - (metadata.deletionGracePeriodSeconds ?? 0) * 1000
 }
 
 function nodeLost(observed: TrainingObserved, member: Member): Disruption | undefined {

@@ -10,7 +10,7 @@ import { millis, timestamp } from '../../time.ts'
 import { ATTEMPT_LABEL } from '../names.ts'
 import { attemptOf } from './attempt.ts'
 import { DELETED, disruptionOf } from './disruption.ts'
-import { containerOf, type Member } from './member.ts'
+import { containerOf, type Member, phaseOf } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
 import { isFinished } from './state.ts'
 
@@ -100,6 +100,6 @@ export function lastFailureOf(failure: Failure, observed: TrainingObserved, coun
 /** Whether the last log lines of this pod explain a failure that is not recorded yet. */
 export function needsLog(job: TrainingJob, pod: Pod): boolean {
   const { uid = '', labels = {} } = pod.metadata
-  if (pod.status?.phase !== 'Failed' || isFinished(job)) return false
+  if (phaseOf(pod) !== 'Failed' || isFinished(job)) return false
   return labels[ATTEMPT_LABEL] === String(attemptOf(job).number) && !job.status?.failedPods?.includes(uid)
 }

@@ -3,7 +3,7 @@
  * number of free GPUs is an upper bound; the message of the scheduler, which knows, follows it.
  */
 import { gpusOf } from '../frameworks/roles.ts'
-import { quantify } from '../report/wording.ts'
+import { isOrAre, quantify } from '../report/wording.ts'
 import type { Member } from './member.ts'
 import type { GpuNode, TrainingObserved } from './observed.ts'
 
@@ -28,9 +28,10 @@ function describeSupply(nodes: readonly GpuNode[]): string {
   const free = nodes.map(({ gpus, held }) => Math.max(0, gpus - held))
   const total = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
   const gpus = nodes.map((node) => node.gpus)
+  const most = Math.max(...free)
   const all = nodes.length === 1 ? 'the only node' : `all ${quantify(nodes.length, 'node')}`
   return (
-    `the largest node has ${Math.max(...gpus)}, at most ${Math.max(...free)} are free on one node ` +
+    `the largest node has ${Math.max(...gpus)}, at most ${most} ${isOrAre(most)} free on one node ` +
     `and ${total(free)} of ${total(gpus)} on ${all}`
   )
 }

@@ -5,10 +5,12 @@
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { controllerOf } from '../../../kube/object.ts'
 import type { Job, Pod } from '../../../kube/resources.ts'
-import { JOB_UID_LABEL, workloadName } from '../names.ts'
+import { checkpointPodName, JOB_UID_LABEL, workloadName } from '../names.ts'
 
 export interface Membership {
   readonly pods: readonly Pod[]
+  /** The pod that works on the checkpoints, which is no member. */
+  readonly checkpointPods: readonly Pod[]
   /** Pods of a deleted Job `{name}-job`. They are not members, but no pod may start while they exist. */
   readonly orphans: readonly Pod[]
 }
@@ -17,6 +19,7 @@ export function membershipOf(job: TrainingJob, workload: Job | undefined, candid
   const labelled = candidates.filter((pod) => isLabelled(pod, job))
   return {
     pods: labelled.filter((pod) => isMember(pod, job, workload)),
+    checkpointPods: labelled.filter((pod) => isCheckpointPod(pod, job)),
     orphans: labelled.filter((pod) => isOrphan(pod, job, workload)),
   }
 }
@@ -24,8 +27,13 @@ export function membershipOf(job: TrainingJob, workload: Job | undefined, candid
 /** `workload` is `{name}-job`, if it exists and the job controls it. */
 export function isMember(pod: Pod, job: TrainingJob, workload: Job | undefined): boolean {
   const controller = controllerOf(pod)
-  if (!controller || !isLabelled(pod, job)) return false
+  if (!controller || !isLabelled(pod, job) || isCheckpointPod(pod, job)) return false
   return controller.uid === job.metadata.uid || controller.uid === workload?.metadata.uid
+}
+
+/** By its name, which no member has and nobody can edit. */
+function isCheckpointPod(pod: Pod, job: TrainingJob): boolean {
+  return pod.metadata.name === checkpointPodName(job) && controllerOf(pod)?.uid === job.metadata.uid
 }
 
 function isLabelled({ metadata }: Pod, job: TrainingJob): boolean {

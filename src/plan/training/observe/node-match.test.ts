@@ -56,3 +56,12 @@ for (const [name, scheduling, placements, expected] of table)
     const member = { role: 'worker', index: 0, attempt: 1, podName: 'bert-workers-0', phase: 'Pending' } as const
     assert.equal(describeMismatch({ ...observed, config, placements }, [member]), expected)
   })
+
+test('names a label of the pod template, and knows its tolerations', () => {
+  const podTemplate = { spec: { nodeSelector: { disk: 'fast' }, tolerations: [{ operator: 'Exists' }] } }
+  const { observed } = new TrainingCluster({ gpusPerWorker: 0, podTemplate })
+  const member = { role: 'worker', index: 0, attempt: 1, podName: 'bert-workers-0', phase: 'Pending' } as const
+  const mismatch = (...placements: NodePlacement[]) => describeMismatch({ ...observed, placements }, [member])
+  assert.equal(mismatch(node({})), 'no node has the label disk=fast (nodeSelector of podTemplate)')
+  assert.equal(mismatch(node({ disk: 'fast' }, spot)), '')
+})

@@ -1,6 +1,10 @@
 /** Why no node matches the pods of a job: the labels that no node has, and the taints that the pods do not tolerate. */
+import type { JsonObject } from '../../../api/json.ts'
+import { mergePodSpec } from '../../pod/merge.ts'
 import { schedulingOf, type SchedulingSpec, type Toleration } from '../../pod/scheduling.ts'
 import { gpusOf } from '../frameworks/roles.ts'
+import { WORKER } from '../names.ts'
+import { templatesOf } from '../objects/pod-template.ts'
 import { quantify } from '../report/wording.ts'
 import type { Member } from './member.ts'
 import type { NodePlacement, NodeTaint, TrainingObserved } from './observed.ts'
@@ -11,10 +15,10 @@ const MAX_TAINTS = 3
 export function describeMismatch(observed: TrainingObserved, waiting: readonly Member[]): string {
   const { job, config, placements = [] } = observed
   const usesGpus = waiting.some(({ role }) => gpusOf(job.spec, role) > 0)
-  const { nodeSelector = {}, tolerations = [] } = schedulingOf(
-    job.spec.scheduling ?? {},
-    usesGpus,
-    config,
+  const templates = templatesOf(job, waiting[0]?.role ?? WORKER).map((template) => placementIn(template?.spec))
+  const { nodeSelector = {}, tolerations = [] } = templates.reduce(
+    mergePodSpec,
+    schedulingOf(job.spec.scheduling ?? {}, usesGpus, config) as JsonObject,
   ) as SchedulingSpec
   const matching = placements.filter(({ labels }) => hasLabels(labels, nodeSelector))
   return matching.length === 0
@@ -22,15 +26,25 @@ export function describeMismatch(observed: TrainingObserved, waiting: readonly M
     : describeTaints(matching, tolerations)
 }
 
+/** The fields of a pod template that are compared with nodes. */
+function placementIn(spec: SchedulingSpec = {}): JsonObject {
+  const { nodeSelector, tolerations } = spec
+  return { ...(nodeSelector && { nodeSelector }), ...(tolerations && { tolerations }) } as JsonObject
+}
+
 type Labels = Readonly<Record<string, string>>
 
 const hasLabels = (labels: Labels, wanted: Labels): boolean =>
   Object.entries(wanted).every(([name, value]) => labels[name] === value)
 
-function describeLabels({ job }: TrainingObserved, wanted: Labels, nodes: readonly NodePlacement[]): string {
+function describeLabels({ job, config }: TrainingObserved, wanted: Labels, nodes: readonly NodePlacement[]): string {
   const own = job.spec.scheduling?.nodeSelector ?? {}
-  const name = ([label, value]: readonly [string, string]): string =>
-    `${label}=${value} (${label in own ? 'scheduling.nodeSelector' : 'gpuNodeSelector of the operator'})`
+  const { gpuNodeSelector = {} } = config
+  const sourceOf = (label: string): string => {
+    if (label in own) return 'scheduling.nodeSelector'
+    return label in gpuNodeSelector ? 'gpuNodeSelector of the operator' : 'nodeSelector of podTemplate'
+  }
+  const name = ([label, value]: readonly [string, string]): string => `${label}=${value} (${sourceOf(label)})`
   const all = Object.entries(wanted)
   const missing = all.filter(([label, value]) => nodes.every(({ labels }) => labels[label] !== value))
   if (all.length === 0) return ''

@@ -7,9 +7,12 @@
  *   cache may drop the rest.
  * - Earlier writes of the operator are visible.
  */
+import type { ModelDeployment } from '../../../api/modeldeployment.v1.ts'
+import type { PodProgress } from '../../../api/training-report.ts'
+import type { TrackingProgress } from '../../../api/training-tracking.ts'
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { KubeObject } from '../../../kube/object.ts'
-import type { Job, PersistentVolumeClaim, Pod } from '../../../kube/resources.ts'
+import type { ConfigMap, Job, PersistentVolumeClaim, Pod } from '../../../kube/resources.ts'
 import type { TrainingConfig } from '../config.ts'
 import type { GeneratedData } from '../objects/generated-secrets.ts'
 
@@ -39,6 +42,22 @@ export interface NodePlacement {
   readonly taints: readonly NodeTaint[]
 }
 
+/** The operator's server for progress reports. */
+export interface Reporting {
+  /** Without a path, such as `https://ml-operator-webhook.ml-operator-system.svc:9444`. */
+  readonly url: string
+  /** The certificates to trust, PEM. */
+  readonly ca: string
+}
+
+/** Durations by a clock that does not jump. */
+export interface Stillness {
+  /** Since the last progress, as far as it is recorded or was observed. */
+  readonly unchangedMs: number
+  /** The part of it in which this process has observed the job. */
+  readonly watchedMs: number
+}
+
 export interface TrainingObserved {
   readonly job: TrainingJob
   /** Milliseconds since the epoch. */
@@ -46,8 +65,16 @@ export interface TrainingObserved {
   readonly pods: readonly Pod[]
   /** Pods of engine `job` whose Job is gone. */
   readonly orphans?: readonly Pod[]
+  /** `{name}-checkpoints`, if it exists and this job controls it: at most one pod. It is none of `pods`. */
+  readonly checkpointPods?: readonly Pod[]
+  /** The job that `checkpoint.resumeFrom` names, if it exists. */
+  readonly resumedJob?: TrainingJob
   /** `{name}-job`, if it exists and this job controls it. */
   readonly workload?: Job
+  /** PodGroups that this job controls. */
+  readonly groups?: readonly KubeObject[]
+  /** The kinds of gang schedulers that the cluster serves, by `gangKindName`. Absent: none. */
+  readonly servedKinds?: ReadonlySet<string>
   /** Services and ConfigMaps with the job as owner; gathered only while the job is being deleted. */
   readonly owned?: readonly KubeObject[]
   /** The existing claims that the workers mount: checkpoints, data, volumes. */
@@ -62,7 +89,30 @@ export interface TrainingObserved {
   readonly placements?: readonly NodePlacement[]
   /** Last log lines by uid of the pod, for pods that `needsLog` selects and whose log could be read. */
   readonly logTails: ReadonlyMap<string, string>
+  /** What pods of the job have reported since this operator leads. */
+  readonly reports?: readonly PodProgress[]
+  /** Why the progress cannot be read, although `spec.progress` says where it is. */
+  readonly progressProblem?: string
+  /** How long the job is without progress; only where `progressMark` returns a mark. */
+  readonly stillness?: Stillness
+  /** Average utilization of the GPUs of a pod in percent, by name, where it is known. */
+  readonly gpuUtilization?: ReadonlyMap<string, number>
+  /** For how long the rank of `slowRank` is slow, by a clock that does not jump. */
+  readonly slowMs?: number
+  /** How pods report their progress. Absent if they cannot: new pods are then not configured for it. */
+  readonly reporting?: Reporting
+  /** The ModelDeployment of `spec.output.deploy`, if it exists; gathered only for a job that `awaitsDeployment`. */
+  readonly model?: ModelDeployment
+  /** What MLflow has of the job. Absent if the operator has no MLflow server. */
+  readonly tracked?: TrackingProgress
   /** Fresh data for what `secretsToGenerate` selects. Used only where the Secret does not exist yet. */
   readonly secretData?: GeneratedData
+  /** Gathered only for a finished job, if histories are enabled. */
+  readonly history?: {
+    /** The ConfigMap with the name of the history. */
+    readonly existing?: ConfigMap
+    /** The history, compressed, in base64. Gathered only where `needsHistory` is true. */
+    readonly data?: string
+  }
   readonly config: TrainingConfig
 }

@@ -15,7 +15,9 @@ const RECHECK_MS = 20_000
 /** The scheduler has selected a node for a pod that mounts the claim, and waits for the volume. */
 const SELECTED_NODE = 'volume.kubernetes.io/selected-node'
 
-type Claims = Pick<TrainingObserved, 'claims' | 'pods' | 'now'>
+type Claims = Pick<TrainingObserved, 'claims' | 'pods' | 'checkpointPods' | 'now'>
+
+const waitingPods = ({ pods, checkpointPods = [] }: Claims): Pod[] => [...pods, ...checkpointPods].filter(hasNoNode)
 
 /** Claims whose events are to be read: Pending for some time, with pods that wait for a node. */
 export function stuckClaims(observed: Claims): PersistentVolumeClaim[] {
@@ -28,15 +30,15 @@ export function untilRecheck(observed: Claims): number | undefined {
   return waits.length === 0 ? undefined : Math.min(...waits.map((wait) => (wait > 0 ? wait : RECHECK_MS)))
 }
 
-function pendingClaims({ claims, pods }: Claims): PersistentVolumeClaim[] {
-  if (!pods.some(hasNoNode)) return []
-  return claims.filter(({ status }) => status?.phase === 'Pending')
+function pendingClaims(observed: Claims): PersistentVolumeClaim[] {
+  if (waitingPods(observed).length === 0) return []
+  return observed.claims.filter(({ status }) => status?.phase === 'Pending')
 }
 
 /** A claim may be older than the job. It is only then that its pods can wait for it. */
-function waitedFor({ pods, now }: Claims, { metadata }: PersistentVolumeClaim): number {
-  const created = pods.filter(hasNoNode).map((pod) => millis(pod.metadata.creationTimestamp) ?? 0)
-  return now - Math.max(millis(metadata.creationTimestamp) ?? 0, Math.min(...created))
+function waitedFor(observed: Claims, { metadata }: PersistentVolumeClaim): number {
+  const created = waitingPods(observed).map((pod) => millis(pod.metadata.creationTimestamp) ?? 0)
+  return observed.now - Math.max(millis(metadata.creationTimestamp) ?? 0, Math.min(...created))
 }
 
 const hasNoNode = ({ metadata, spec, status }: Pod): boolean =>

@@ -7,7 +7,7 @@ import { canReplaceAlone } from '../frameworks/elasticity.ts'
 import { replicasOf } from '../frameworks/roles.ts'
 import { podName, WORKER } from '../names.ts'
 import { type Attempt, attemptOf, type Replica, replicaKey } from './attempt.ts'
-import type { Member } from './member.ts'
+import { type Member, memberOf } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
 
 export interface Snapshot {
@@ -25,6 +25,8 @@ export interface Snapshot {
   readonly stale: readonly Member[]
   /** Replicas of this attempt that have no member. */
   readonly missing: readonly Replica[]
+  /** The pod that works on the checkpoints, if it exists. It is no member of a gang. */
+  readonly checkpointing?: Member
 }
 
 export function snapshotOf(observed: TrainingObserved): Snapshot {
@@ -36,6 +38,7 @@ export function snapshotOf(observed: TrainingObserved): Snapshot {
   const replicas = replicasOf(job, attempt)
   const gang = [...present, ...recordedSuccesses(job, attempt, present)]
   const keys = new Set(gang.map(replicaKey))
+  const [checkpointPod] = observed.checkpointPods ?? []
   return {
     observed,
     job,
@@ -46,8 +49,13 @@ export function snapshotOf(observed: TrainingObserved): Snapshot {
     gang,
     stale: all.filter((member) => member.attempt !== attempt.number),
     missing: replicas.filter((replica) => !keys.has(replicaKey(replica))),
+    ...(checkpointPod && { checkpointing: memberOf(checkpointPod, { role: 'checkpoints', index: 0 }) }),
   }
 }
+
+/** With the pod that works on the checkpoints. */
+export const everyone = ({ all, checkpointing }: Snapshot): readonly Member[] =>
+  checkpointing ? [...all, checkpointing] : all
 
 /** A worker that has succeeded stays so when its pod is deleted. */
 function recordedSuccesses(job: TrainingJob, attempt: Attempt, present: readonly Member[]): Member[] {

@@ -118,7 +118,10 @@ test('names the GPUs of the nodes and those that training jobs leave free', () =
 
 test('names a claim that does not exist, except the one for checkpoints', () => {
   const { observed } = new TrainingCluster({ dataVolume: { claimName: 'training-data-pvc' } })
-  assert.equal(waitingFor(observed, []).message, 'PersistentVolumeClaim training-data-pvc does not exist; create it')
+  const message =
+    'PersistentVolumeClaim training-data-pvc does not exist: create it, or correct checkpoint.storage.claimName, ' +
+    'spec.dataVolume or spec.volumes'
+  assert.equal(waitingFor(observed, []).message, message)
   const there = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'training-data-pvc' } }
   assert.equal(waitingFor({ ...observed, claims: [there] }, []).reason, 'WorkersStarting')
 })
@@ -136,7 +139,7 @@ test('the state is Pending while no node is found, with one event', () => {
   assert.equal(cluster.job.status?.state, 'Pending')
   assert.match(cluster.job.status?.reason ?? '', /^InsufficientGPU: 1 of 1 worker /)
   cluster.settle()
-  assert.deepEqual(cluster.events, ['WorkersCreated', 'InsufficientGPU'])
+  assert.deepEqual(cluster.events, ['WorkersCreated', 'Created', 'InsufficientGPU'])
 })
 
 for (const [storageClass, expected] of [

@@ -1,11 +1,11 @@
 /** Why some pods of the gang do not run yet: the first cause that a person can act on. */
 import type { PersistentVolumeClaim } from '../../../kube/resources.ts'
 import { containerTrouble, shortageOf, unschedulable } from '../../pod-trouble.ts'
-import { claimName } from '../names.ts'
-import { claimNames } from '../objects/claims.ts'
+import { memberNoun } from '../frameworks/roles.ts'
+import { claimNames, checkpointClaims } from '../objects/claims.ts'
 import { portion } from '../report/wording.ts'
 import { describeGpuShortage } from './gpu-supply.ts'
-import { containerOf, type Member } from './member.ts'
+import { type Member, startingContainers } from './member.ts'
 import { describeMismatch } from './node-match.ts'
 import type { TrainingObserved } from './observed.ts'
 import { describeClaim, unprovisionedClaims } from './pending-claims.ts'
@@ -28,7 +28,7 @@ export function waitingFor(observed: TrainingObserved, members: readonly Member[
     unscheduled(observed, pending, members) ??
     unprovisioned(observed) ??
     lostVolume(observed) ??
-    starting(pending, members)
+    starting(observed, pending, members)
   )
 }
 
@@ -37,17 +37,29 @@ function problem(reason: string, message: string, isUnschedulable: boolean): Wai
 }
 
 /** Claims of the spec have to exist. The one for checkpoints is created with the job. */
-function missingClaim({ job, claims }: TrainingObserved): Waiting | undefined {
+function missingClaim({ job, claims, config }: TrainingObserved): Waiting | undefined {
   const there = new Set(claims.map(({ metadata }) => metadata.name))
-  const missing = claimNames(job).filter((name) => name !== claimName(job) && !there.has(name))
-  if (missing.length === 0) return undefined
-  return problem('VolumeNotFound', `PersistentVolumeClaim ${missing.join(', ')} does not exist; create it`, true)
+  const created = new Set(checkpointClaims(job, config).map(({ metadata }) => metadata.name))
+  const missing = claimNames(job).filter((name) => !created.has(name) && !there.has(name))
+  return missing.length === 0
+    ? undefined
+    : claimsNotFound(missing, 'checkpoint.storage.claimName, spec.dataVolume or spec.volumes')
 }
+
+/** `fields`: those that may name the claims. */
+export const claimsNotFound = (names: readonly string[], fields: string): Waiting =>
+  problem(
+    'VolumeNotFound',
+    `PersistentVolumeClaim ${names.join(', ')} does not exist: create it, or correct ${fields}`,
+    true,
+  )
 
 function blockedContainer(pending: readonly Member[]): Waiting | undefined {
   for (const member of pending) {
-    const trouble = containerTrouble(member.podName, containerOf(member)?.state?.waiting)
-    if (trouble) return problem(trouble.reason, trouble.message, false)
+    for (const { state } of startingContainers(member)) {
+      const trouble = containerTrouble(member.podName, state?.waiting)
+      if (trouble) return problem(trouble.reason, trouble.message, false)
+    }
   }
   return undefined
 }
@@ -65,7 +77,7 @@ function unscheduled(
   const needs = needsOf(reason, observed, waiting)
   return problem(
     reason,
-    `${portion(waiting.length, members.length, 'worker')} waiting for a node${needs}: ${cause}`,
+    `${portion(waiting.length, members.length, memberNoun(observed.job.spec))} waiting for a node${needs}: ${cause}`,
     true,
   )
 }
@@ -101,7 +113,8 @@ function lostVolume({ claims }: TrainingObserved): Waiting | undefined {
 const names = (claims: readonly PersistentVolumeClaim[]): string =>
   claims.map(({ metadata }) => metadata.name).join(', ')
 
-function starting(pending: readonly Member[], members: readonly Member[]): Waiting {
-  const message = `${portion(members.length - pending.length, members.length, 'worker')} running`
+function starting({ job }: TrainingObserved, pending: readonly Member[], members: readonly Member[]): Waiting {
+  const noun = memberNoun(job.spec)
+  const message = `${portion(members.length - pending.length, members.length, noun)} running`
   return { reason: 'WorkersStarting', message, isProblem: false, isUnschedulable: false }
 }

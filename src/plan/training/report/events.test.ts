@@ -78,7 +78,10 @@ for (const [name, spec, happens, note] of cases)
 test('creation, start, suspension and resumption', () => {
   const cluster = new TrainingCluster({ numWorkers: 1 })
   cluster.pass(1)
-  assert.deepEqual(notes(cluster), ['Created 1 of 1 worker pod (attempt 1)'])
+  assert.deepEqual(notes(cluster), [
+    'Created 1 of 1 worker pod (attempt 1)',
+    'TrainingJob resources created: PersistentVolumeClaim/bert-checkpoints, Service/bert-workers, 1 pod',
+  ])
   cluster.settle()
   cluster.runAll()
   assert.deepEqual(notes(cluster), ['1 of 1 worker running (attempt 1)'])

@@ -1,6 +1,8 @@
 /** Events: one for each transition of a gang, never one per pod. Each says what happened, why, and what comes next. */
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { EventNote } from '../../../decision/plan.ts'
+import { memberNoun } from '../frameworks/roles.ts'
+import { WORKER } from '../names.ts'
 import { DELETED } from '../observe/disruption.ts'
 import type { Failure } from '../observe/failure.ts'
 import { CHANGE_PENDING_MESSAGE } from './conditions.ts'
@@ -11,11 +13,18 @@ const warning = (reason: string, action: string, note: string): EventNote => ({ 
 
 const NOT_COUNTED = 'not counted against backoffLimit'
 
-export const workersCreated = (created: number, all: number, attempt: number): EventNote =>
-  normal('WorkersCreated', 'CreateWorkers', `Created ${portion(created, all, 'worker pod')} (attempt ${attempt})`)
+/** Once, when all objects of the first attempt exist. */
+export const resourcesCreated = (objects: readonly string[], pods: number): EventNote =>
+  normal('Created', 'Create', `TrainingJob resources created: ${[...objects, quantify(pods, 'pod')].join(', ')}`)
 
-export const trainingStarted = (workers: number, attempt: number): EventNote =>
-  normal('TrainingStarted', 'Train', `${portion(workers, workers, 'worker')} running (attempt ${attempt})`)
+/** `pods`: of all roles. */
+export const workersCreated = (created: number, pods: number, { spec }: TrainingJob, attempt: number): EventNote => {
+  const noun = memberNoun(spec) === WORKER ? 'worker pod' : 'pod'
+  return normal('WorkersCreated', 'CreateWorkers', `Created ${portion(created, pods, noun)} (attempt ${attempt})`)
+}
+
+export const trainingStarted = (pods: number, { spec }: TrainingJob, attempt: number): EventNote =>
+  normal('TrainingStarted', 'Train', `${portion(pods, pods, memberNoun(spec))} running (attempt ${attempt})`)
 
 export const trainingCompleted = (message: string): EventNote => normal('TrainingCompleted', 'Complete', message)
 
@@ -25,11 +34,33 @@ export const trainingFailed = (reason: string, message: string): EventNote => wa
 export const workerFailed = (failure: Failure, action: string): EventNote =>
   warning(failure.disrupted ? 'WorkerDisrupted' : 'WorkerFailed', 'Restart', `${describeFailure(failure)}; ${action}`)
 
+/** `action`: what is done about it. */
+export const trainingStalled = (message: string, action: string): EventNote =>
+  warning('TrainingStalled', action, `${message}; ${STALL_ACTIONS[action]}`)
+
+const STALL_ACTIONS: Readonly<Record<string, string>> = {
+  Warn: 'the workers keep running',
+  Restart: 'restarting all workers',
+  Fail: 'the job fails',
+}
+export const modelDeployed = (message: string): EventNote => normal('ModelDeployed', 'Deploy', message)
+
+export const notDeployed = (reason: string, message: string): EventNote =>
+  warning('ModelNotDeployed', 'Deploy', `${reason}: ${message}`)
+
+export const modelRegistered = (message: string): EventNote => normal('ModelRegistered', 'Register', message)
+
+export const notTracked = (message: string): EventNote =>
+  warning('NotTracked', 'Track', `${message}. The training continues, and MLflow gets what it misses later`)
+
 export const suspended = (): EventNote =>
   normal('Suspended', 'Suspend', 'All workers are stopped; set spec.suspend to false to resume')
 
 export const resumed = (workers: number, attempt: number): EventNote =>
   normal('Resumed', 'Resume', `Resumed: creating ${quantify(workers, 'worker')} (attempt ${attempt})`)
+
+/** `message`: what was given back, and when the next attempt starts. */
+export const gangReleased = (message: string): EventNote => warning('GangTimedOut', 'Release', message)
 
 export const scaled = (from: number, to: number, attempt: number): EventNote =>
   normal(
@@ -46,6 +77,8 @@ export const specChanged = (workers: number, attempt: number): EventNote =>
   )
 
 export const changeIsPending = (): EventNote => normal('ChangePending', 'Revise', CHANGE_PENDING_MESSAGE)
+
+export const resizeIsPending = (message: string): EventNote => normal('ResizePending', 'Scale', message)
 
 export const waitingProblem = (reason: string, message: string): EventNote => warning(reason, 'Schedule', message)
 
@@ -79,3 +112,22 @@ export function logHint({ metadata, spec }: TrainingJob, failure: Failure, log: 
   if (log !== undefined) return '. The last log lines are in status.lastFailure.log'
   return '. Its log was deleted with the pod (cleanPodPolicy All)'
 }
+
+/** `location`: where the attempt resumes; undefined if there is no complete checkpoint. */
+export const checkpointChosen = (location: string | undefined, attempt: number, pruned: number): EventNote => {
+  const deleted = pruned > 0 ? `; deleted ${quantify(pruned, 'older checkpoint')}` : ''
+  return location === undefined
+    ? warning(
+        'NoCheckpoint',
+        'Resume',
+        `There is no complete checkpoint: attempt ${attempt} starts from the beginning${deleted}`,
+      )
+    : normal('CheckpointChosen', 'Resume', `Attempt ${attempt} resumes from ${location}${deleted}`)
+}
+
+export const checkpointsFailed = (message: string): EventNote => warning('CheckpointsFailed', 'Resume', message)
+
+export const checkpointOverdue = (message: string): EventNote => warning('CheckpointOverdue', 'Save', message)
+
+export const checkpointsLeft = (location: string, why: string): EventNote =>
+  warning('CheckpointsLeft', 'Delete', `The checkpoints in ${location} were not deleted: ${why}; delete them yourself`)

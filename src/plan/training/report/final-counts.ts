@@ -16,7 +16,7 @@ export function finalCounts({ job, attempt, gang }: Snapshot): Counted {
   const current = ({ workerId }: WorkerStatus): WorkerStatus[] =>
     left
       .filter(({ role, index }) => role === WORKER && index === workerId)
-      .map((member) => workerStatus(member, attempt))
+      .map((member) => workerStatus(member, attempt, job.status ?? {}))
   const statuses = workerStatuses?.flatMap((known) => (hasEnded(known) ? [known] : current(known)))
   return {
     ...(workers && statuses && { workers: countPhases(statuses) }),

@@ -33,6 +33,25 @@ test('roles count', () => {
   assert.deepEqual(shown(cluster), ['0/3', 0])
 })
 
+test('messages count pods where a job has roles, and workers where it has none', () => {
+  const reasons = (spec: object): (string | undefined)[] => {
+    const cluster = new TrainingCluster(spec)
+    cluster.settle()
+    const waiting = cluster.job.status?.reason
+    cluster.runAll()
+    cluster.settle()
+    const ready = cluster.job.status?.conditions?.find(({ type }) => type === 'WorkersReady')
+    return [waiting, ready?.message, cluster.job.status?.reason]
+  }
+  const roles = [{ name: 'ps', replicas: 2 }]
+  assert.deepEqual(reasons({}), ['WorkersStarting: 0 of 1 worker running', '1 of 1 worker running', undefined])
+  assert.deepEqual(reasons({ framework: 'tensorflow', roles }), [
+    'WorkersStarting: 0 of 3 pods running',
+    '3 of 3 pods running',
+    undefined,
+  ])
+})
+
 test('a completed job keeps its count when its pods are deleted', () => {
   const cluster = new TrainingCluster({ numWorkers: 2, cleanPodPolicy: 'All' })
   cluster.settle()

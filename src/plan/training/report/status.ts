@@ -1,24 +1,41 @@
 /**
- * The status of a job, written as a whole. It describes the current attempt; fields of others (progress, metrics,
- * checkpoints) are kept. No field changes by the passing of time alone, so an idle job costs no write: the duration is
- * updated only together with another change.
+ * The status of a job, written as a whole. It describes the current attempt; fields of others are kept. No field changes
+ * by the passing of time alone, so an idle job costs no write: the duration is updated only together with another change.
  */
 import type { Verdict } from '../../../api/conditions.ts'
 import { compact, sameJson } from '../../../api/json.ts'
 import { limitedVerdict } from '../../../api/limited.ts'
+import type { ResizeStatus } from '../../../api/training-elastic.ts'
+import type { PastAttempt } from '../../../api/training-history.ts'
+import type { SchedulingStatus } from '../../../api/training-scheduling.ts'
 import type { WorkerStatus } from '../../../api/training-parts.ts'
-import type { LastFailure, TrainingJobStatus } from '../../../api/training-status.ts'
+import type { CheckpointStatus, LastFailure, SlowestWorker, TrainingJobStatus } from '../../../api/training-status.ts'
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { MAX_ALPHA_WORKERS } from '../../../api/trainingjob.v1alpha1.ts'
 import { CONFLICT, conflictConditions } from '../../rejection.ts'
 import { formatDuration, millis, timestamp } from '../../time.ts'
 import { gpusOf, replicasOf, rolesOf } from '../frameworks/roles.ts'
-import { JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
+import { historyName, JOB_UID_LABEL, ROLE_LABEL, WORKER } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
-import { containerOf, isActive, type Member } from '../observe/member.ts'
+import { containerOf, hasActivePod, type Member } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { isFinal } from '../observe/state.ts'
-import { CHANGE_PENDING, changePending, conditionsOf, conditionTypes, type JobSummary } from './conditions.ts'
+import {
+  CHANGE_PENDING,
+  changePending,
+  conditionsOf,
+  conditionTypes,
+  type JobSummary,
+  PROGRESS_UNAVAILABLE,
+  STALLED,
+  trueCondition,
+} from './conditions.ts'
+import { withGpuUtilization } from './gpu-utilization.ts'
+import { CHECKPOINT_HEALTHY, type CheckpointUpdate } from './checkpoint.ts'
+import type { ProgressUpdate } from './progress.ts'
+import { creationOf } from './creation.ts'
+import { RESIZE_PENDING, resizeCondition } from './resize.ts'
+import { addedWorkersAfter, restartsOf } from './restarts.ts'
 
 /** A status without the transition times of its conditions, which commit adds. */
 export type PlannedStatus = Omit<TrainingJobStatus, 'conditions'> & { readonly conditions?: readonly Verdict[] }
@@ -30,26 +47,51 @@ export interface StatusUpdate extends JobSummary {
   readonly members: readonly Member[]
   /** The pods run with an earlier spec. */
   readonly isChangePending?: boolean
+  /** Since when and where the job makes no progress, if that is so. */
+  readonly stall?: string
+  /** Recorded with the attempt that it leads to. */
+  readonly restarts?: number
   readonly failures?: number
   readonly unexplainedLosses?: number
   readonly failedPods?: readonly string[]
   readonly restartTime?: string
   readonly lastFailure?: LastFailure
+  /** What was found out about the checkpoints, instead of what is recorded. */
+  readonly checkpoint?: CheckpointStatus
+  readonly lastResizeTime?: string
+  /** How often in a row the gang has given its nodes back. */
+  readonly releases?: number
 }
 
-export function statusOf(observed: TrainingObserved, all: readonly Member[], update: StatusUpdate): PlannedStatus {
+export interface StatusInput {
+  readonly observed: TrainingObserved
+  /** Members of all attempts. */
+  readonly all: readonly Member[]
+  readonly progress: ProgressUpdate
+  readonly slow: SlowestWorker | undefined
+  readonly checkpoint: CheckpointUpdate
+  /** A change of size that waits. */
+  readonly resize: ResizeStatus | undefined
+  readonly attemptHistory: readonly PastAttempt[] | undefined
+  readonly scheduling: SchedulingStatus | undefined
+}
+
+export function statusOf(input: StatusInput, update: StatusUpdate): PlannedStatus {
+  const { observed, all, progress, checkpoint, slow, resize } = input
   const { job } = observed
   const { generation } = job.metadata
   const known = job.status ?? {}
-  const limited = limitedVerdict(job)
-  const members = membersIn(job, update)
+  const restarts = restartsIn(job, update)
+  const members = membersIn(job, update, restarts)
   const status: PlannedStatus = compact({
     ...known,
     state: update.state,
     reason: reasonOf(update),
     attempts: update.attempt.number,
     worldSize: update.attempt.worldSize,
-    restarts: Math.max(0, update.attempt.number - 1),
+    restarts: restarts.restarts,
+    addedWorkers: restarts.addedWorkers?.length ? restarts.addedWorkers : undefined,
+    ...pastIn(input, update),
     failures: update.failures ?? known.failures ?? 0,
     unexplainedLosses: (update.unexplainedLosses ?? known.unexplainedLosses) || undefined,
     failedPods: update.failedPods?.length ? update.failedPods : undefined,
@@ -59,17 +101,54 @@ export function statusOf(observed: TrainingObserved, all: readonly Member[], upd
     ready: readyPods(job, update.attempt, members),
     selector: `${JOB_UID_LABEL}=${job.metadata.uid ?? ''},${ROLE_LABEL}=${WORKER}`,
     ...timesIn(observed, update),
+    ...progress.fields,
+    checkpoint: checkpoint.status,
+    slowestWorker: slow,
     resources: { ...known.resources, ...resourcesHeld(job, all) },
     observedGeneration: generation,
-    conditions: [
-      ...foreignConditions(known),
-      ...conditionsOf(update, generation),
-      ...conflictConditions(update, generation),
-      ...(update.isChangePending ? [changePending(generation)] : []),
-      ...(limited ? [limited] : []),
-    ],
+    conditions: [...conditionsIn(observed, update, resize), ...checkpoint.conditions],
   })
-  return withDuration(observed, status)
+  return withDuration(
+    observed,
+    withGpuUtilization(observed, status, (one) => hasChanged(job.status, one)),
+  )
+}
+
+/** Attempts that have ended, changes of size, and the scheduling of this attempt. */
+function pastIn(
+  { observed, resize, attemptHistory, scheduling }: StatusInput,
+  { lastResizeTime, state }: StatusUpdate,
+) {
+  const { job, config } = observed
+  const { history, lastResizeTime: known } = job.status ?? {}
+  return {
+    attemptHistory,
+    resize,
+    scheduling,
+    lastResizeTime: lastResizeTime ?? known,
+    history: isFinal(state) && config.history.enabled ? { configMapName: historyName(job) } : history,
+  }
+}
+
+function conditionsIn(
+  { job, progressProblem }: TrainingObserved,
+  update: StatusUpdate,
+  resize: ResizeStatus | undefined,
+): Verdict[] {
+  const { generation } = job.metadata
+  const limited = limitedVerdict(job)
+  return [
+    ...foreignConditions(job.status ?? {}),
+    ...conditionsOf(update, creationOf(job, update), generation),
+    ...conflictConditions(update, generation),
+    ...(update.isChangePending ? [changePending(generation)] : []),
+    ...(update.stall === undefined ? [] : [trueCondition(STALLED, 'NoProgress', update.stall, generation)]),
+    ...(progressProblem === undefined || update.state !== 'Running'
+      ? []
+      : [trueCondition(PROGRESS_UNAVAILABLE, 'ReadFailed', progressProblem, generation)]),
+    ...(resize ? [resizeCondition(resize, generation)] : []),
+    ...(limited ? [limited] : []),
+  ]
 }
 
 function reasonOf({ state, reason, message, isReady }: JobSummary): string | undefined {
@@ -80,7 +159,14 @@ function reasonOf({ state, reason, message, isReady }: JobSummary): string | und
 const MAX_REASON = 1024
 const MAX_CONTAINER_REASON = 128
 
-function membersIn(job: TrainingJob, { members, attempt }: StatusUpdate): Partial<PlannedStatus> {
+type Restarts = Pick<PlannedStatus, 'restarts' | 'addedWorkers'>
+
+function restartsIn(job: TrainingJob, { attempt, restarts = job.status?.restarts ?? 0 }: StatusUpdate): Restarts {
+  const addedWorkers = addedWorkersAfter(job, attempt, restarts)
+  return { restarts, addedWorkers }
+}
+
+function membersIn(job: TrainingJob, { members, attempt }: StatusUpdate, restarts: Restarts): Partial<PlannedStatus> {
   const workers = members.filter(({ role }) => role === WORKER).toSorted((one, other) => one.index - other.index)
   const roles = rolesOf(job.spec).map(({ name }) => ({
     name,
@@ -88,7 +174,7 @@ function membersIn(job: TrainingJob, { members, attempt }: StatusUpdate): Partia
   }))
   return {
     workers: countPhases(workers),
-    workerStatuses: workers.map((member) => workerStatus(member, attempt)),
+    workerStatuses: workers.map((member) => workerStatus(member, attempt, restarts)),
     ...(roles.length > 0 && { roles }),
   }
 }
@@ -115,12 +201,12 @@ export function countPhases(members: readonly Phased[]): Required<NonNullable<Pl
  * `status` repeats the phase for clients of v1alpha1. Where the job is too large for that version, it is omitted unless it
  * has a reason, so that the status of a thousand workers stays below 100 kB.
  */
-export function workerStatus(member: Member, { number, worldSize }: Attempt): WorkerStatus {
+export function workerStatus(member: Member, { worldSize }: Attempt, restarts: Restarts): WorkerStatus {
   const { index, podName, phase } = member
   const reason = containerReason(member)
   const status = reason === undefined ? phase : `${phase}: ${reason.slice(0, MAX_CONTAINER_REASON)}`
   const hasStatus = reason !== undefined || worldSize <= MAX_ALPHA_WORKERS
-  const restartCount = number - 1 + (containerOf(member)?.restartCount ?? 0)
+  const restartCount = restartsOf(restarts, index) + (containerOf(member)?.restartCount ?? 0)
   return { workerId: index, podName, phase, ...(hasStatus && { status }), restartCount }
 }
 
@@ -136,7 +222,7 @@ export function resourcesHeld(
   { spec }: TrainingJob,
   members: readonly Member[],
 ): NonNullable<PlannedStatus['resources']> {
-  const placed = members.filter((member) => isActive(member) && member.pod?.spec?.nodeName !== undefined)
+  const placed = members.filter((member) => hasActivePod(member) && member.pod?.spec?.nodeName !== undefined)
   return {
     allocatedGPUs: placed.reduce((sum, { role }) => sum + gpusOf(spec, role), 0),
     allocatedNodes: new Set(placed.map(({ pod }) => pod?.spec?.nodeName)).size,
@@ -153,7 +239,16 @@ function timesIn({ job, now }: TrainingObserved, { state, members }: StatusUpdat
 }
 
 function foreignConditions({ conditions = [] }: TrainingJobStatus): Verdict[] {
-  const ours: readonly string[] = [...conditionTypes, CHANGE_PENDING, 'Limited', CONFLICT]
+  const ours: readonly string[] = [
+    ...conditionTypes,
+    CHANGE_PENDING,
+    RESIZE_PENDING,
+    STALLED,
+    PROGRESS_UNAVAILABLE,
+    CHECKPOINT_HEALTHY,
+    'Limited',
+    CONFLICT,
+  ]
   return conditions
     .filter(({ type }) => !ours.includes(type))
     .map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)

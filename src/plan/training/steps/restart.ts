@@ -12,7 +12,7 @@ import { allOf, portion } from '../report/wording.ts'
 import { pauseAfter, pauseAfterDisruption } from './backoff.ts'
 import { decideOn, type FailureDecision, lossesAfter } from './failure-policy.ts'
 import { failed } from './finish.ts'
-import { keepRecorded, makePlan, nextAttempt, type Step, type TrainingPlan } from './step.ts'
+import { keepRecorded, makePlan, restartedAttempt, type Step, type TrainingPlan } from './step.ts'
 
 export const restart: Step = (snapshot) => {
   const failures = newFailures(snapshot)
@@ -43,7 +43,7 @@ function losses(snapshot: Snapshot): Failure[] {
 
 type FinalDecision = FailureDecision & { readonly action: 'fail' }
 
-function failJob(snapshot: Snapshot, failure: Failure, decision: FinalDecision): TrainingPlan {
+export function failJob(snapshot: Snapshot, failure: Failure, decision: FinalDecision): TrainingPlan {
   const { job, observed } = snapshot
   const lastFailure = lastFailureOf(failure, observed, decision.counted)
   const message = `${describeFailure(failure)}; ${decision.message}${logHint(job, failure, lastFailure.log)}`
@@ -54,9 +54,9 @@ function failJob(snapshot: Snapshot, failure: Failure, decision: FinalDecision):
   })
 }
 
-function restartGang(snapshot: Snapshot, failure: Failure, decision: FailureDecision): TrainingPlan {
+export function restartGang(snapshot: Snapshot, failure: Failure, decision: FailureDecision): TrainingPlan {
   const { observed, job } = snapshot
-  const next = nextAttempt(snapshot)
+  const next = restartedAttempt(snapshot)
   const pause = pauseOf(snapshot, failure, decision)
   const when = pause > 0 ? ` in ${formatDuration(pause)}` : ''
   const attempt = `attempt ${next.attempt.number}, ${describeCount(snapshot, decision)}`

@@ -2,18 +2,30 @@
 import { getCondition, isTrue } from '../../../api/conditions.ts'
 import type { TrainingJobState, TrainingJobStatus } from '../../../api/training-status.ts'
 import { type EventNote, toWrite } from '../../../decision/plan.ts'
+import { nameWithKind } from '../../../kube/object.ts'
 import { earliest } from '../../requeue.ts'
 import { millis } from '../../time.ts'
-import { startsAfterWorkers } from '../frameworks/roles.ts'
+import type { Trouble } from '../../pod-trouble.ts'
+import { memberNoun, startsAfterWorkers } from '../frameworks/roles.ts'
 import { WORKER } from '../names.ts'
 import { childrenOf, secretsOf } from '../objects/children.ts'
 import type { Replica } from '../observe/attempt.ts'
+import { gangChoice } from '../observe/gang-choice.ts'
 import type { Member } from '../observe/member.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
+import { untilRelease } from '../observe/partial-gang.ts'
 import { untilRecheck } from '../observe/pending-claims.ts'
+import { type Stall, stallOf, untilStalled } from '../observe/stall.ts'
 import { type Waiting, waitingFor } from '../observe/waiting.ts'
-import { CHANGE_PENDING, SUMMARY_CONDITION } from '../report/conditions.ts'
-import { changeIsPending, trainingStarted, waitingProblem, workersCreated } from '../report/events.ts'
+import { CHANGE_PENDING, RESOURCES_CREATED, STALLED, SUMMARY_CONDITION } from '../report/conditions.ts'
+import {
+  changeIsPending,
+  resourcesCreated,
+  trainingStalled,
+  trainingStarted,
+  waitingProblem,
+  workersCreated,
+} from '../report/events.ts'
 import type { StatusUpdate } from '../report/status.ts'
 import { portion } from '../report/wording.ts'
 import { untilDeadline } from './deadline.ts'
@@ -54,23 +66,59 @@ export const run = (snapshot: Snapshot): TrainingPlan => {
   const members = [...gang, ...created.map((replica) => pendingMember(snapshot, replica))]
   const isReady =
     members.length === replicas.length && members.every(({ phase }) => phase === 'Running' || phase === 'Succeeded')
-  const waiting = waitingFor(observed, members)
+  const choice = gangChoice(observed, attempt)
+  const waiting = choice.trouble ? blocked(choice.trouble) : waitingFor(observed, members)
   const state = isReady ? 'Running' : stateWhileWaiting(waiting, snapshot.job.status?.state)
-  const { reason, message } = isReady ? startedSummary(replicas.length) : waiting
+  const { reason, message } = isReady ? startedSummary(snapshot) : waiting
   const secrets = created.length > 0 ? secretsOf(observed) : []
-  const isChangePending = hasOtherTemplate(snapshot)
+  const isChangePending = choice.isDeferred || hasOtherTemplate(snapshot)
+  const stall = isReady ? stallOf(snapshot) : undefined
   const actions: Actions = {
     writes: [...secrets, ...childrenOf(observed, attempt), ...toWrite('apply', objects)],
-    requeueAfterMs: earliest(timeLeft(snapshot), untilRecheck(observed)),
-    events: eventsOf(snapshot, { state, waiting, isReady, created: created.length, isChangePending }),
+    requeueAfterMs: nextLook(snapshot),
+    events: [
+      ...eventsOf(snapshot, { state, waiting, isReady, created: created.length, isChangePending }),
+      ...creationEvents(snapshot, members.length),
+      ...stallEvents(snapshot, stall),
+    ],
   }
-  return makePlan(snapshot, { attempt, members, state, reason, message, isReady, isChangePending }, actions)
+  const update = { attempt, members, state, reason, message, isReady, isChangePending }
+  return makePlan(snapshot, { ...update, ...(stall && { stall: recordedStall(snapshot) ?? stall.message }) }, actions)
 }
 
-const startedSummary = (count: number): Pick<Waiting, 'reason' | 'message'> => ({
+/** When time alone decides something about the gang. */
+const nextLook = (snapshot: Snapshot): number | undefined =>
+  earliest(
+    timeLeft(snapshot),
+    untilRecheck(snapshot.observed),
+    untilStalled(snapshot.observed) || undefined,
+    untilRelease(snapshot),
+  )
+
+const blocked = ({ reason, message }: Trouble): Waiting => ({ reason, message, isProblem: true, isUnschedulable: true })
+
+const startedSummary = ({ job, replicas }: Snapshot): Pick<Waiting, 'reason' | 'message'> => ({
   reason: 'TrainingStarted',
-  message: `${portion(count, count, 'worker')} running`,
+  message: `${portion(replicas.length, replicas.length, memberNoun(job.spec))} running`,
 })
+
+const stallEvents = (snapshot: Snapshot, stall: Stall | undefined): EventNote[] =>
+  stall && recordedStall(snapshot) === undefined ? [trainingStalled(stall.message, stall.action)] : []
+
+/** The message of the stall that is recorded. It stays, although other ranks may move. */
+const recordedStall = ({ job }: Snapshot): string | undefined => getCondition(job.status?.conditions, STALLED)?.message
+
+/** `existing`: members of the gang after this plan. */
+function creationEvents({ job, attempt, observed, replicas }: Snapshot, existing: number): EventNote[] {
+  const isRecorded = isTrue(job.status?.conditions, RESOURCES_CREATED)
+  if (attempt.number > 1 || isRecorded || existing < replicas.length) return []
+  return [
+    resourcesCreated(
+      childrenOf(observed, attempt).map(({ object }) => nameWithKind(object)),
+      replicas.length,
+    ),
+  ]
+}
 
 /** Some roles are created only when all workers run. */
 function replicasToCreate({ job, missing, gang, attempt }: Snapshot): readonly Replica[] {
@@ -102,8 +150,10 @@ function eventsOf({ job, attempt, replicas }: Snapshot, outcome: Outcome): Event
   const { status } = job
   const isNewProblem = !isReady && waiting.isProblem && !status?.reason?.startsWith(`${waiting.reason}:`)
   return [
-    ...(created > 0 ? [workersCreated(created, replicas.length, attempt.number)] : []),
-    ...(state === 'Running' && status?.state !== 'Running' ? [trainingStarted(replicas.length, attempt.number)] : []),
+    ...(created > 0 ? [workersCreated(created, replicas.length, job, attempt.number)] : []),
+    ...(state === 'Running' && status?.state !== 'Running'
+      ? [trainingStarted(replicas.length, job, attempt.number)]
+      : []),
     ...(isChangePending ? changeEvents(status) : []),
     ...(isNewProblem ? [waitingProblem(waiting.reason, waiting.message)] : []),
   ]
@@ -113,13 +163,13 @@ const changeEvents = (status: TrainingJobStatus | undefined): EventNote[] =>
   isTrue(status?.conditions, CHANGE_PENDING) ? [] : [changeIsPending()]
 
 /** The recorded state and reason, while the job waits. */
-function recordedUpdate(snapshot: Snapshot): StatusUpdate {
+export function recordedUpdate(snapshot: Snapshot): StatusUpdate {
   const { status } = snapshot.job
   const recorded = getCondition(status?.conditions, SUMMARY_CONDITION)
   const { reason = 'Restarting', message = 'Waiting to create the workers' } = recorded ?? {}
   return keepRecorded(snapshot, { state: status?.state ?? 'Restarting', reason, message, isReady: false })
 }
 
-function timeLeft({ job, observed }: Snapshot): number | undefined {
+export function timeLeft({ job, observed }: Snapshot): number | undefined {
   return untilDeadline(job, observed.now)
 }

@@ -6,7 +6,7 @@ import type { Snapshot } from '../observe/snapshot.ts'
 import { resumed, suspended } from '../report/events.ts'
 import type { StatusUpdate } from '../report/status.ts'
 import { quantify } from '../report/wording.ts'
-import { keepRecorded, makePlan, nextAttempt, type Step, type TrainingPlan } from './step.ts'
+import { keepRecorded, makePlan, nextAttempt, type Step, type TrainingPlan, withCheckpointPod } from './step.ts'
 
 export const suspend: Step = (snapshot) => {
   if (!snapshot.job.spec.suspend) return undefined
@@ -23,8 +23,9 @@ export const staySuspended: Step = (snapshot) => {
 
 function removePods(snapshot: Snapshot): TrainingPlan {
   const { engine, observed, all } = snapshot
-  if (engine.hasPods(observed))
-    return makePlan(snapshot, keepRecorded(snapshot, SUSPENDING), engine.remove(observed, all))
+  const removal = withCheckpointPod(snapshot, engine.remove(observed, all))
+  if (engine.hasPods(observed) || snapshot.checkpointing)
+    return makePlan(snapshot, keepRecorded(snapshot, SUSPENDING), removal)
   return makePlan(snapshot, suspendedUpdate(snapshot), { events: [suspended()] })
 }
 

@@ -5,17 +5,30 @@
 import { serviceName } from '../../../model-names.ts'
 import { modelObject } from '../../../model-object.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from '../../contract.ts'
+import { queriesProblem, type VersionQueries } from '../../version-queries.ts'
 import type { Weights } from '../../weights.ts'
 import { allServers, hasRoute, named, observedOf } from '../route-object.ts'
+import { serverQueryDefaults } from '../server-queries.ts'
 import { weighted } from '../weighted.ts'
-import { backendsOf, HTTPRoute, type ParentReference } from './kinds.ts'
+import { backendsOf, HTTPRoute, type HTTPRouteRule, type ParentReference } from './kinds.ts'
+
+export interface GatewayConfig {
+  /** How Prometheus knows the requests of a version. By default as servers count them: gateways have no common series. */
+  readonly gatewayQueries: VersionQueries
+}
+
+const defaults: GatewayConfig = { gatewayQueries: serverQueryDefaults.serverQueries }
 
 export const gateway = {
   ...weighted,
   name: 'gateway',
+  routesGateways: true,
+  rules: ['mirror', 'headers'],
   kinds: [{ resource: HTTPRoute }],
   permission: 'Split the traffic of a model, on clusters with the Gateway API.',
-  defaults: {},
+  defaults: { ...defaults },
+  configProblem: ({ gatewayQueries }: Partial<GatewayConfig>) => queriesProblem('gatewayQueries', gatewayQueries),
+  queries: ({ gatewayQueries }: Partial<GatewayConfig>) => gatewayQueries ?? defaults.gatewayQueries,
   suits: ({ hasGateways }) => hasGateways,
   recognises: (entrance) => hasRoute(entrance, HTTPRoute),
   render,
@@ -27,15 +40,33 @@ const ACCEPTED = ['Accepted', 'ResolvedRefs']
 
 /** Only versions with weight: a rule takes sixteen Services, and one that is missing makes the whole rule unresolved. */
 function render(target: TrafficTarget): Rendered {
-  const { backends, gateways, hostnames, name, port } = target
+  const { gateways, hostnames, name } = target
+  const route: HTTPRoute = {
+    ...modelObject(target, HTTPRoute, name),
+    spec: { parentRefs: parentsOf(target), ...(gateways && hostnames && { hostnames }), rules: rulesOf(target) },
+  }
+  return { apply: [route], annotate: [], selector: allServers(target) }
+}
+
+/** One rule for each match, then all other requests by weight. Cookies cannot be matched. */
+function rulesOf(target: TrafficTarget): HTTPRouteRule[] {
+  const { backends, port, rules: { match = [], mirror } = {} } = target
+  const serviceOf = (version: string): string =>
+    backends.find((backend) => backend.version === version)?.service ?? version
+  const matches = match.flatMap(({ version, header }) =>
+    header ? [{ matches: [{ headers: [header] }], backendRefs: [{ name: serviceOf(version), port, weight: 1 }] }] : [],
+  )
   const backendRefs = backends
     .filter(({ weight }) => weight > 0)
     .map(({ service, weight }) => ({ name: service, port, weight }))
-  const route: HTTPRoute = {
-    ...modelObject(target, HTTPRoute, name),
-    spec: { parentRefs: parentsOf(target), ...(gateways && hostnames && { hostnames }), rules: [{ backendRefs }] },
+  const copies = mirror && {
+    type: 'RequestMirror' as const,
+    requestMirror: {
+      backendRef: { name: serviceOf(mirror.version), port },
+      ...(mirror.percent < 100 && { percent: mirror.percent }),
+    },
   }
-  return { apply: [route], annotate: [], selector: allServers(target) }
+  return [...matches, { backendRefs, ...(copies && { filters: [copies] }) }]
 }
 
 function parentsOf(target: TrafficTarget): ParentReference[] {

@@ -23,11 +23,23 @@ export interface BackendReference {
   readonly weight: number
 }
 
+export interface HTTPRouteRule {
+  readonly matches?: readonly { readonly headers?: readonly { readonly name: string; readonly value: string }[] }[]
+  readonly filters?: readonly {
+    readonly type: 'RequestMirror'
+    readonly requestMirror: {
+      readonly backendRef: { readonly name: string; readonly port?: number }
+      readonly percent?: number
+    }
+  }[]
+  readonly backendRefs?: readonly BackendReference[]
+}
+
 export interface HTTPRoute extends KubeObject {
   readonly spec: {
     readonly parentRefs?: readonly ParentReference[]
     readonly hostnames?: readonly string[]
-    readonly rules?: readonly { readonly backendRefs?: readonly BackendReference[] }[]
+    readonly rules?: readonly HTTPRouteRule[]
   }
   readonly status?: { readonly parents?: readonly ParentStatus[] }
 }
@@ -40,6 +52,5 @@ export const HTTPRoute: Resource<HTTPRoute> = {
   namespaced: true,
 }
 
-/** All backends of an HTTPRoute. */
-export const backendsOf = ({ spec }: HTTPRoute): BackendReference[] =>
-  (spec.rules ?? []).flatMap(({ backendRefs = [] }) => backendRefs)
+/** The backends of all requests that no rule of their own matches. */
+export const backendsOf = ({ spec }: HTTPRoute): readonly BackendReference[] => spec.rules?.at(-1)?.backendRefs ?? []

@@ -6,29 +6,45 @@
  * administrator chose: whatever a user writes, no sidecar routes the host of another Service by it. Host names of users are
  * in a second VirtualService, for the gateways alone. The namespaces of gateways are unknown here, so it is exported to all.
  */
+import { cookiePattern } from '../../../../api/cookie-pattern.ts'
 import { sameJson } from '../../../../api/json.ts'
+import type { MatchRule } from '../../../../api/router-report.ts'
 import { serviceName, VERSION_LABEL } from '../../../model-names.ts'
 import { modelObject } from '../../../model-object.ts'
 import type { Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from '../../contract.ts'
+import { queriesProblem, type VersionQueries } from '../../version-queries.ts'
 import type { Weights } from '../../weights.ts'
 import { allServers, hasRoute, named, observedOf } from '../route-object.ts'
 import { weighted } from '../weighted.ts'
-import { DestinationRule, destinationsOf, type HttpDestination, VirtualService } from './kinds.ts'
+import {
+  DestinationRule,
+  destinationsOf,
+  type HttpDestination,
+  type HttpMatch,
+  type HttpRoute,
+  VirtualService,
+} from './kinds.ts'
+import { defaultQueries } from './queries.ts'
 
 export interface IstioConfig {
   /** Namespaces whose sidecars follow the weights of a model, as in Istio's `exportTo`; `.` is the model's own. */
   readonly istioExportTo: readonly string[]
+  /** How Prometheus knows the requests of a version. */
+  readonly istioQueries: VersionQueries
 }
 
-const defaults: IstioConfig = { istioExportTo: ['.'] }
+const defaults: IstioConfig = { istioExportTo: ['.'], istioQueries: defaultQueries }
 
 export const istio = {
   ...weighted,
   name: 'istio',
+  routesGateways: true,
+  rules: ['mirror', 'headers', 'cookies'],
   kinds: [{ resource: VirtualService }, { resource: DestinationRule }],
   permission: 'Split the traffic of a model, on clusters with Istio.',
   defaults: { ...defaults },
   configProblem,
+  queries: ({ istioQueries }: Partial<IstioConfig>) => istioQueries ?? defaultQueries,
   suits: () => true,
   recognises: (entrance) => hasRoute(entrance, VirtualService),
   render,
@@ -39,9 +55,9 @@ type Target = TrafficTarget<IstioConfig>
 
 const EVERYWHERE = ['*']
 
-function configProblem({ istioExportTo }: Partial<IstioConfig>): string | undefined {
+function configProblem({ istioExportTo, istioQueries }: Partial<IstioConfig>): string | undefined {
   const isNames = istioExportTo?.every((name) => typeof name === 'string')
-  return isNames ? undefined : 'istioExportTo must be a list of strings'
+  return isNames ? queriesProblem('istioQueries', istioQueries) : 'istioExportTo must be a list of strings'
 }
 
 function render(target: Target): Rendered {
@@ -68,7 +84,7 @@ function meshRoute(target: Target): VirtualService {
     spec: {
       hosts: [serviceName(named(target))],
       exportTo: target.config.istioExportTo,
-      http: [{ route: destinations(target) }],
+      http: httpRoutes(target),
     },
   }
 }
@@ -83,17 +99,43 @@ function gatewayRoutes(target: TrafficTarget): VirtualService[] {
         hosts: hostnames ?? [serviceName(named(target))],
         gateways,
         exportTo: EVERYWHERE,
-        http: [{ route: destinations(target) }],
+        http: httpRoutes(target),
       },
     },
   ]
 }
 
+/** The matches of the rules in their order, then all other requests by weight. */
+function httpRoutes(target: TrafficTarget): HttpRoute[] {
+  const { match = [], mirror } = target.rules ?? {}
+  const copies = mirror && {
+    mirror: destination(target, mirror.version),
+    mirrorPercentage: { value: mirror.percent },
+  }
+  return [
+    ...match.map((rule) => ({
+      match: [{ headers: headerOf(rule) }],
+      route: [{ destination: destination(target, rule.version) }],
+    })),
+    { route: destinations(target), ...copies },
+  ]
+}
+
 function destinations(target: TrafficTarget): HttpDestination[] {
-  const host = serviceName(named(target))
   return target.backends
     .filter(({ weight }) => weight > 0)
-    .map(({ version, weight }) => ({ destination: { host, subset: version, port: { number: target.port } }, weight }))
+    .map(({ version, weight }) => ({ destination: destination(target, version), weight }))
+}
+
+const destination = (target: TrafficTarget, version: string): HttpDestination['destination'] => ({
+  host: serviceName(named(target)),
+  subset: version,
+  port: { number: target.port },
+})
+
+function headerOf({ header, cookie }: MatchRule): NonNullable<HttpMatch['headers']> {
+  if (header) return { [header.name.toLowerCase()]: { exact: header.value } }
+  return { cookie: { regex: cookiePattern(cookie?.name ?? '', cookie?.value ?? '') } }
 }
 
 /**

@@ -6,12 +6,23 @@ export interface HttpDestination {
   readonly weight?: number
 }
 
+export interface HttpMatch {
+  readonly headers?: Readonly<Record<string, { readonly exact: string } | { readonly regex: string }>>
+}
+
+export interface HttpRoute {
+  readonly match?: readonly HttpMatch[]
+  readonly route?: readonly HttpDestination[]
+  readonly mirror?: HttpDestination['destination']
+  readonly mirrorPercentage?: { readonly value: number }
+}
+
 export interface VirtualService extends KubeObject {
   readonly spec: {
     readonly hosts: readonly string[]
     readonly gateways?: readonly string[]
     readonly exportTo?: readonly string[]
-    readonly http?: readonly { readonly route?: readonly HttpDestination[] }[]
+    readonly http?: readonly HttpRoute[]
   }
   /** Written only by an istiod that is configured to. */
   readonly status?: { readonly observedGeneration?: number | string }
@@ -41,6 +52,5 @@ export const DestinationRule: Resource<DestinationRule> = {
   namespaced: true,
 }
 
-/** All destinations of a VirtualService. */
-export const destinationsOf = ({ spec }: VirtualService): HttpDestination[] =>
-  (spec.http ?? []).flatMap(({ route = [] }) => route)
+/** The destinations of all requests that no rule of their own matches. */
+export const destinationsOf = ({ spec }: VirtualService): readonly HttpDestination[] => spec.http?.at(-1)?.route ?? []

@@ -2,14 +2,14 @@
 import type { Resources } from '../../../pod/resources.ts'
 
 export interface RouterConfig {
-  /** HAProxy 2.6 or newer. */
+  /** Envoy 1.38 or newer, with a shell. */
   readonly routerImage: string
   readonly routerReplicas: number
   readonly routerResources: Resources
 }
 
 export const defaultRouterConfig: RouterConfig = {
-  routerImage: 'docker.io/library/haproxy:3.0',
+  routerImage: 'docker.io/envoyproxy/envoy:v1.38.3',
   routerReplicas: 2,
-  routerResources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '1', memory: '256Mi' } },
+  routerResources: { requests: { cpu: '100m', memory: '96Mi' }, limits: { cpu: '1', memory: '256Mi' } },
 }

@@ -1,26 +1,29 @@
 /**
- * The router's pods: HAProxy, and the agent that configures it through a socket in a shared directory. They pass Pod
- * Security `restricted`, write only to that directory, and have no service account.
+ * The router's pods: Envoy, and the agent that configures it through files in a shared directory. They pass Pod Security
+ * `restricted`, write only to that directory, and have no service account.
  *
- * A terminating pod first leaves the Service, then finishes its requests. HAProxy drains on SIGUSR1 and stops at once on
- * SIGTERM, so the preStop hook sends SIGUSR1.
+ * Envoy needs the files to start, so an init container writes the first ones. They outlive a restart of Envoy, which then
+ * starts with its route.
+ *
+ * A terminating pod first leaves the Service, then finishes its requests. Envoy stops at once on SIGTERM, so the preStop
+ * hook asks the agent to end Envoy, and waits for that.
  */
 import { REPORT_PORT, ROUTE_ANNOTATION } from '../../../../api/router-report.ts'
-import { REQUEST_LOG_PORT } from '../../../../api/router-wire.ts'
+import { ROUTER_FILES } from '../../../../api/router-wire.ts'
 import { Deployment } from '../../../../kube/resources.ts'
 import { fingerprint } from '../../../fingerprint.ts'
 import { HTTP_PORT_NAME } from '../../../model-names.ts'
 import { modelObject } from '../../../model-object.ts'
 import { gpuEnvironment } from '../../../pod/gpu-environment.ts'
-import { restrictedContainerSecurity, restrictedPodSecurity } from '../../../pod/security-context.ts'
+import { CLUSTER_USER, restrictedContainerSecurity, restrictedPodSecurity } from '../../../pod/security-context.ts'
 import { serviceAccountOf } from '../../../pod/service-account.ts'
-import type { AgentConfig, TrafficTarget } from '../../contract.ts'
+import type { AgentConfig, PodUserConfig, TrafficTarget } from '../../contract.ts'
 import { named } from '../route-object.ts'
 import type { RouterConfig } from './config.ts'
-import { ROUTER_PORT, ROUTER_SOCKET } from './haproxy-config.ts'
+import { ROUTER_DIRECTORY, ROUTER_PORT } from './envoy-config.ts'
 import { routerName, routerPods } from './names.ts'
 
-export const HAPROXY_FILE = 'haproxy.cfg'
+export const ENVOY_FILE = 'envoy.json'
 export const INITIAL_ROUTE_FILE = 'route.json'
 
 /** In the template, so that a changed configuration rolls out. */
@@ -28,17 +31,15 @@ const CONFIG_ANNOTATION = 'modeldeployment.ml.example.com/router-config'
 
 const CONFIG_DIRECTORY = '/etc/router'
 const ROUTE_DIRECTORY = '/etc/route'
-const SOCKET_DIRECTORY = '/run/router'
 
 /** Until no Service sends requests here, and until the last request has ended. */
-const LEAVE_SECONDS = 5
 const GRACE_SECONDS = 60
 
 const USER = 65532
 
-type Target = TrafficTarget<RouterConfig & AgentConfig>
+type Target = TrafficTarget<RouterConfig & AgentConfig & PodUserConfig>
 
-export function routerDeployment(target: Target, haproxyConfig: string): Deployment {
+export function routerDeployment(target: Target, envoyConfig: string): Deployment {
   const { config } = target
   const selector = routerPods(target)
   return {
@@ -51,7 +52,7 @@ export function routerDeployment(target: Target, haproxyConfig: string): Deploym
         metadata: {
           labels: { ...target.labels, ...selector },
           annotations: {
-            [CONFIG_ANNOTATION]: fingerprint(haproxyConfig),
+            [CONFIG_ANNOTATION]: fingerprint(envoyConfig),
             'prometheus.io/scrape': 'true',
             'prometheus.io/port': String(REPORT_PORT),
           },
@@ -69,7 +70,7 @@ function podSpec(target: Target): PodSpec {
     ...serviceAccountOf({}),
     enableServiceLinks: false,
     terminationGracePeriodSeconds: GRACE_SECONDS,
-    securityContext: restrictedPodSecurity(USER),
+    securityContext: restrictedPodSecurity(target.config.user === CLUSTER_USER ? CLUSTER_USER : USER),
     topologySpreadConstraints: [
       {
         maxSkew: 1,
@@ -78,17 +79,27 @@ function podSpec(target: Target): PodSpec {
         labelSelector: { matchLabels: routerPods(target) },
       },
     ],
-    containers: [haproxy(target), agent(target)],
+    initContainers: [files(target)],
+    containers: [envoy(target), agent(target)],
     volumes: volumes(target),
   }
 }
 
-function haproxy({ config }: Target): PodSpec['containers'][number] {
-  const leave = `sleep ${LEAVE_SECONDS}; kill -USR1 1; sleep ${GRACE_SECONDS}`
+function envoy({ config }: Target): PodSpec['containers'][number] {
+  const leave = `touch ${ROUTER_DIRECTORY}/${ROUTER_FILES.leave}; sleep ${GRACE_SECONDS}`
   return {
-    name: 'haproxy',
+    name: 'envoy',
     image: config.routerImage,
-    command: ['haproxy', '-db', '-f', `${CONFIG_DIRECTORY}/${HAPROXY_FILE}`],
+    command: [
+      'envoy',
+      '--config-path',
+      `${CONFIG_DIRECTORY}/${ENVOY_FILE}`,
+      '--concurrency',
+      '1',
+      '--disable-hot-restart',
+      '--log-level',
+      'warn',
+    ],
     ports: [{ name: HTTP_PORT_NAME, containerPort: ROUTER_PORT, protocol: 'TCP' }],
     env: gpuEnvironment(config.routerResources),
     resources: config.routerResources,
@@ -96,29 +107,34 @@ function haproxy({ config }: Target): PodSpec['containers'][number] {
     lifecycle: { preStop: { exec: { command: ['sh', '-c', leave] } } },
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
-      { name: 'socket', mountPath: SOCKET_DIRECTORY },
+      { name: 'shared', mountPath: ROUTER_DIRECTORY },
     ],
     securityContext: containerSecurity,
   }
 }
 
+/** Writes the files that Envoy needs to start. */
+function files({ config }: Target): PodSpec['containers'][number] {
+  return {
+    name: 'files',
+    image: config.agentImage,
+    args: [...AGENT, '--prepare'],
+    env: gpuEnvironment(config.routerResources),
+    resources: config.routerResources,
+    volumeMounts: agentMounts,
+    securityContext: containerSecurity,
+  }
+}
+
 /**
- * Ready once HAProxy splits the traffic as the route says: until then the pod gets none. Restarting the agent costs no
- * request: HAProxy keeps serving.
+ * Ready once Envoy splits the traffic as the route says: until then the pod gets none. Restarting the agent costs no
+ * request: Envoy keeps serving.
  */
 function agent({ config }: Target): PodSpec['containers'][number] {
   return {
     name: 'agent',
     image: config.agentImage,
-    args: [
-      'agent',
-      'router',
-      `--route=${ROUTE_DIRECTORY}/route`,
-      `--initial-route=${CONFIG_DIRECTORY}/${INITIAL_ROUTE_FILE}`,
-      `--socket=${ROUTER_SOCKET}`,
-      `--port=${REPORT_PORT}`,
-      `--log-port=${REQUEST_LOG_PORT}`,
-    ],
+    args: [...AGENT, `--port=${REPORT_PORT}`],
     ports: [{ name: 'report', containerPort: REPORT_PORT, protocol: 'TCP' }],
     env: gpuEnvironment(config.routerResources),
     resources: config.routerResources,
@@ -134,14 +150,24 @@ function agent({ config }: Target): PodSpec['containers'][number] {
       timeoutSeconds: 2,
       failureThreshold: 3,
     },
-    volumeMounts: [
-      { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
-      { name: 'route', mountPath: ROUTE_DIRECTORY, readOnly: true },
-      { name: 'socket', mountPath: SOCKET_DIRECTORY },
-    ],
+    volumeMounts: agentMounts,
     securityContext: containerSecurity,
   }
 }
+
+const AGENT = [
+  'agent',
+  'router',
+  `--route=${ROUTE_DIRECTORY}/route`,
+  `--initial-route=${CONFIG_DIRECTORY}/${INITIAL_ROUTE_FILE}`,
+  `--directory=${ROUTER_DIRECTORY}`,
+]
+
+const agentMounts = [
+  { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+  { name: 'route', mountPath: ROUTE_DIRECTORY, readOnly: true },
+  { name: 'shared', mountPath: ROUTER_DIRECTORY },
+]
 
 const containerSecurity = restrictedContainerSecurity({ readOnlyRootFilesystem: true })
 
@@ -153,6 +179,6 @@ function volumes(target: TrafficTarget): NonNullable<PodSpec['volumes']> {
   return [
     { name: 'config', configMap: { name: routerName(named(target)) } },
     { name: 'route', downwardAPI: { items: [route] } },
-    { name: 'socket', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } },
+    { name: 'shared', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
   ]
 }

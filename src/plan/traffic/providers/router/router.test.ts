@@ -36,7 +36,7 @@ test('its pods pass Pod Security restricted, get no token and see no GPUs', () =
   )
   assert.deepEqual(
     pod.containers.map(({ name, env, securityContext }) => [name, env, securityContext?.capabilities]),
-    ['haproxy', 'agent'].map((name) => [name, [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }], { drop: ['ALL'] }]),
+    ['envoy', 'agent'].map((name) => [name, [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }], { drop: ['ALL'] }]),
   )
 })
 

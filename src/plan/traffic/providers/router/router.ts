@@ -1,5 +1,5 @@
 /**
- * The built-in router: HAProxy in a Deployment, for clusters without a mesh or a gateway. Its weights are exact, change
+ * The built-in router: Envoy in a Deployment, for clusters without a mesh or a gateway. Its weights are exact, change
  * live, and it counts requests by version.
  *
  * The route is an annotation of each running pod, which its agent reads as a file within about a second. The Deployment's
@@ -10,19 +10,27 @@
  * periodic sync, after a minute or more. Another change triggers a sync: a router whose weights differ gets a new value of
  * `CALL_ANNOTATION` from time to time.
  */
-import { ROUTE_ANNOTATION, type RouteEntry } from '../../../../api/router-report.ts'
+import { PROXY_ROLE, ROUTE_ANNOTATION, type RouteDocument, type RouteEntry } from '../../../../api/router-report.ts'
 import { ConfigMap, type Pod, PodDisruptionBudget } from '../../../../kube/resources.ts'
 import { ROLE_LABEL } from '../../../model-names.ts'
 import { modelObject } from '../../../model-object.ts'
 import { isPodReady } from '../../../pod-ready.ts'
-import type { AgentConfig, Proxy, Rendered, TrafficObserved, TrafficProvider, TrafficTarget } from '../../contract.ts'
+import type {
+  AgentConfig,
+  PodUserConfig,
+  Proxy,
+  Rendered,
+  TrafficObserved,
+  TrafficProvider,
+  TrafficTarget,
+} from '../../contract.ts'
 import { isSameSplit, type Weights } from '../../weights.ts'
 import { named } from '../route-object.ts'
 import { weighted } from '../weighted.ts'
 import { defaultRouterConfig, type RouterConfig } from './config.ts'
-import { HAPROXY_FILE, INITIAL_ROUTE_FILE, routerDeployment } from './deployment.ts'
-import { haproxyConfig } from './haproxy-config.ts'
-import { ROUTER_ROLE, routerName, routerPods } from './names.ts'
+import { ENVOY_FILE, INITIAL_ROUTE_FILE, routerDeployment } from './deployment.ts'
+import { envoyConfig } from './envoy-config.ts'
+import { routerName, routerPods } from './names.ts'
 
 export const router = {
   ...weighted,
@@ -34,8 +42,9 @@ export const router = {
   ],
   proxyName: routerName,
   pollMs: 15_000,
+  rules: ['mirror', 'headers', 'cookies', 'stickiness'],
   suits: () => true,
-  recognises: ({ selector }) => selector[ROLE_LABEL] === ROUTER_ROLE,
+  recognises: ({ selector }) => selector[ROLE_LABEL] === PROXY_ROLE,
   render,
   inEffect,
   isRunning: ({ target, observed }) => podsIn(target, observed).some(isPodReady),
@@ -44,11 +53,11 @@ export const router = {
 const CALL_ANNOTATION = 'modeldeployment.ml.example.com/route-call'
 const CALL_MS = 5_000
 
-type Target = TrafficTarget<RouterConfig & AgentConfig>
+type Target = TrafficTarget<RouterConfig & AgentConfig & PodUserConfig>
 
 function render(target: Target, observed: TrafficObserved): Rendered {
-  const route = JSON.stringify(routeOf(target))
-  const config = haproxyConfig()
+  const route = JSON.stringify(documentOf(target))
+  const config = envoyConfig()
   return {
     apply: [configMap(target, config, route), routerDeployment(target, config), disruptionBudget(target)],
     annotate: podsIn(target, observed).map((object) => ({
@@ -66,6 +75,12 @@ function proxyOf(target: TrafficTarget, { proxies }: TrafficObserved): Proxy | u
 
 const podsIn = (target: TrafficTarget, observed: TrafficObserved): readonly Pod[] =>
   proxyOf(target, observed)?.pods ?? []
+
+function documentOf(target: TrafficTarget): RouteDocument {
+  const { rules = {} } = target
+  const versions = routeOf(target)
+  return Object.keys(rules).length === 0 ? versions : { versions, ...rules }
+}
 
 /** Sorted by version: the same weights give the same text. */
 function routeOf({ backends, port }: TrafficTarget): RouteEntry[] {
@@ -85,7 +100,7 @@ function callOf({ backends }: TrafficTarget, pod: Pod, observed: TrafficObserved
 function configMap(target: TrafficTarget, config: string, route: string): ConfigMap {
   return {
     ...modelObject(target, ConfigMap, routerName(named(target))),
-    data: { [HAPROXY_FILE]: config, [INITIAL_ROUTE_FILE]: route },
+    data: { [ENVOY_FILE]: config, [INITIAL_ROUTE_FILE]: route },
   }
 }
 
