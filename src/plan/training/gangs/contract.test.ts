@@ -95,6 +95,16 @@ for (const scheduler of schedulers)
       assert.deepEqual(cluster.job.status?.scheduling, { gang: scheduler.name, attempt: 2 })
     })
 
+    test('the status names the scheduler of a job that ended while the operator was down', () => {
+      const cluster = clusterWith(scheduler, { cleanPodPolicy: 'None' })
+      while (cluster.pods.length < 3) cluster.pass(1)
+      cluster.runAll()
+      cluster.exitAll({ exitCode: 0 })
+      cluster.settle()
+      assert.equal(cluster.job.status?.state, 'Completed')
+      assert.deepEqual(cluster.job.status.scheduling, { gang: scheduler.name, attempt: 1 })
+    })
+
     test('a suspension removes the group, and a resume creates it again', () => {
       const cluster = clusterWith(scheduler)
       cluster.settle()

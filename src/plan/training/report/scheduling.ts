@@ -14,9 +14,10 @@ export function schedulingIn(snapshot: Snapshot, update: StatusUpdate): Scheduli
   const { observed, job } = snapshot
   const { attempt, state } = update
   const known = job.status?.scheduling
+  if (isFinal(job.status?.state)) return known
   const { scheduler, trouble } = gangChoice(observed, attempt)
-  if (isFinal(state)) return known && { gang: known.gang, attempt: known.attempt }
-  if (attempt.number === 0 || trouble) return known
+  if (attempt.number === 0 || trouble) return isFinal(state) ? known && ended(known) : known
+  if (isFinal(state)) return ended({ gang: scheduler.name, attempt: attempt.number })
   const isSuspended = state === 'Suspended'
   return compact({
     gang: scheduler.name,
@@ -26,6 +27,9 @@ export function schedulingIn(snapshot: Snapshot, update: StatusUpdate): Scheduli
     releases: update.releases ?? releasesAfter(update, known),
   })
 }
+
+/** What stays of a job that has ended. */
+const ended = ({ gang, attempt }: SchedulingStatus): SchedulingStatus => ({ gang, attempt })
 
 /** Counted until all pods run. */
 const releasesAfter = ({ isReady, state }: StatusUpdate, known: SchedulingStatus | undefined): number | undefined =>
