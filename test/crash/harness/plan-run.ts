@@ -98,7 +98,7 @@ interface PlanRun {
 async function startPlan(harness: Harness, scenario: Scenario, plan: FaultPlan): Promise<PlanRun> {
   const { client } = harness
   const namespace = await createPlanNamespace(client)
-  const deletion = new NamespaceDeletion(client, namespace, plan.namespaceDeletedAt)
+  const deletion = new NamespaceDeletion(client, namespace, plan.namespaceDeletedAt, harness.stepPatienceMs)
   const late = new Set<string>()
   const oracles = [...scenario.oracles(), ...generalOracles()].map((oracle) => allowLateCreations(oracle, late))
   const observer = new Observer(deletion.isPlanned ? [] : oracles)

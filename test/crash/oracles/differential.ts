@@ -20,9 +20,9 @@ const VOLATILE =
 /** Fields that Kubernetes' own controllers and the kubelet write, at times of their own. */
 const FOREIGN =
   /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
-/** How often pods were started again, and what follows from it. */
+/** How often pods were started again, and what follows from it: a later attempt lists the checkpoints before it starts. */
 export const HISTORY =
-  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.(attempts|restarts)$|\.status\.attemptHistory\.|\.(lastFailure|checkpoint|scheduling)\.attempt$/
+  /example\.com\/(attempt|template)\b|commit\.runtime\/intent|TRAININGJOB_ATTEMPT|RESUME_FROM_CHECKPOINT|\.restartCount$|\.status\.(attempts|restarts)$|\.status\.attemptHistory\.|\.(lastFailure|checkpoint|scheduling)\.attempt$|\.status\.checkpoint\.(count|storage)$/
 const ATTEMPTS = /\.status\.(attempts|restarts)$/
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>'],

@@ -5,6 +5,7 @@ import { Deployment, EndpointSlice, type Job, Pod } from '../../../src/kube/reso
 import { MODEL_UID_LABEL, ROLE_LABEL, serviceName, VERSION_LABEL } from '../../../src/plan/model-names.ts'
 import { contentOf } from '../../builders/model-deployment.ts'
 import { evictions } from './eviction-oracle.ts'
+import { rolloutOracles } from './rollout-oracles.ts'
 import { inStoreOrder } from './store-order.ts'
 import { isModel, isRecreated, isServed, isVersion, labelOf, modelOf } from './serving-objects.ts'
 import { trafficOracles } from './traffic-oracles.ts'
@@ -14,7 +15,7 @@ const isOurs = (object: KubeObject): boolean => labelOf(object, MODEL_UID_LABEL)
 
 export function servingOracles(): Oracle[] {
   const ofVersions = [lastReadyVersion(), validatedVersions(), evictions()]
-  return [...trafficOracles(), ...ofVersions, owned, generations, truthfulStatus, reachable]
+  return [...trafficOracles(), ...rolloutOracles(), ...ofVersions, owned, generations, truthfulStatus, reachable]
 }
 
 /** S5: the last ready version is not removed while the model exists. */

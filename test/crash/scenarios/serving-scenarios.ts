@@ -15,6 +15,8 @@ import {
   by,
   change,
   create,
+  type DefineScenario,
+  type Provider,
   scenariosFor,
   remove,
   routedScenario,
@@ -101,15 +103,32 @@ const rollsBack = scenario('roll a canary back', async (context) => {
   await serves(context, { v1: 100 }, 'router')
 })
 
-const aborts = scenario('abort a canary', async (context) => {
-  await create(context, { ...rollout('Pass', [{ weight: 50, pause: true }]), ...by('router') })
-  await serves(context, { v1: 100 }, 'router')
-  await change(context, { versions: versions({ v2: 100 }) })
-  await becomes(context, 'at its gate', isIn('Paused'))
-  await annotate(context, { [ABORT_ANNOTATION]: '2' })
-  await becomes(context, 'aborted', isIn('Aborted'))
-  await serves(context, { v1: 100 }, 'router')
-})
+const GATE = [{ weight: 50, pause: true }]
+
+/** At its gate, with both versions in the routes. */
+const abortsBy = (
+  provider: Provider,
+  name: string,
+  define: DefineScenario,
+  spec: ReturnType<typeof rollout>,
+): Scenario =>
+  define(name, async (context) => {
+    await create(context, { ...spec, ...by(provider) })
+    await serves(context, { v1: 100 }, provider)
+    await change(context, { versions: versions({ v2: 100 }) })
+    await becomes(context, 'at its gate', isIn('Paused'))
+    await annotate(context, { [ABORT_ANNOTATION]: '2' })
+    await becomes(context, 'aborted', isIn('Aborted'))
+    await serves(context, { v1: 100 }, provider)
+  })
+
+const aborts = abortsBy('router', 'abort a canary', scenario, rollout('Pass', GATE))
+
+/** Without an analysis: nothing counts the requests of these providers here. */
+const abortsRouted = (provider: Provider): Scenario =>
+  abortsBy(provider, `abort a canary by ${provider}`, routedScenario, {
+    rollout: { steps: GATE, progressDeadlineSeconds } as never,
+  })
 
 const switching = (blueGreen: object) => ({ rollout: { strategy: 'blueGreen', blueGreen } as never, ...by('router') })
 
@@ -205,5 +224,7 @@ export const routedScenarios: readonly Scenario[] = [
   switches('router', 'istio', routedScenario),
   switches('istio', 'gateway', routedScenario),
   switches('gateway', 'router', routedScenario),
+  abortsRouted('istio'),
+  abortsRouted('gateway'),
   routedLifecycle,
 ]
