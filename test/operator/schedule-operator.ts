@@ -9,11 +9,13 @@ export interface SchedulingOptions
   extends ProgramOptions, Pick<ScheduleOptions, 'namespace' | 'concurrency' | 'resyncMs' | 'planner'> {
   /** The time by which schedules are due. Default: that of the manager's clock. */
   readonly now?: (clock: Clock) => number
+  readonly config?: TrainingOptions['config']
 }
 
 /** Starts both controllers. Restarts of jobs have no backoff, and fake nodes have no logs. */
-export function startScheduling({ planner, now, ...options }: SchedulingOptions): Operator {
-  const training: TrainingOptions = { ...options, config: { backoffMs: 0 }, readLog: () => Promise.resolve(undefined) }
+export function startScheduling({ planner, now, config, ...options }: SchedulingOptions): Operator {
+  const readLog = (): Promise<undefined> => Promise.resolve(undefined)
+  const training: TrainingOptions = { ...options, config: { backoffMs: 0, ...config }, readLog }
   return startProgram(options, (manager) => {
     addTrainingController(manager, training)
     addScheduleController(manager, {

@@ -1,6 +1,7 @@
 import { startScheduling, type SchedulingOptions } from '../../operator/schedule-operator.ts'
 import { type HarnessOptions, openHarness } from './harness.ts'
 import type { Harness } from './plan-run.ts'
+import { BACKOFF_LIMIT } from './training-harness.ts'
 
 /**
  * Schedules see a clock that is a year ahead. So a yearly time is due as soon as a schedule is created, it is the same time in
@@ -17,6 +18,11 @@ export function scheduleHarness(
   return openHarness(kubeconfig, {
     ...options,
     start: (program) =>
-      startScheduling({ ...program, now: (clock) => clock.now() + AHEAD_MS, ...(planner && { planner }) }),
+      startScheduling({
+        ...program,
+        config: BACKOFF_LIMIT,
+        now: (clock) => clock.now() + AHEAD_MS,
+        ...(planner && { planner }),
+      }),
   })
 }

@@ -7,6 +7,9 @@ import { type HarnessOptions, openHarness, type ProgramOptions } from './harness
 import type { RunningOperator } from './operator-replicas.ts'
 import type { Harness } from './plan-run.ts'
 
+/** A gang that is rejected waits for as long as it has been waiting. Unbounded, five rejections would take many minutes. */
+export const BACKOFF_LIMIT = { backoffLimitMs: 5_000 }
+
 /** A harness for the training operator, with further options for it. */
 export function trainingHarness(
   kubeconfig: string,
@@ -15,7 +18,7 @@ export function trainingHarness(
 ): Promise<Harness & { close(): Promise<void> }> {
   return openHarness(kubeconfig, {
     ...options,
-    start: (program) => startOperator({ ...program, ...training }),
+    start: (program) => startOperator({ ...program, ...training, config: BACKOFF_LIMIT }),
   })
 }
 
@@ -32,7 +35,7 @@ export const recordingHarness: typeof trainingHarness = async (kubeconfig, optio
 
 function startRecording(program: ProgramOptions): RunningOperator {
   const { tracker, close } = scenarioTracker(program.clock ?? systemClock)
-  const config = { history: { enabled: true } }
+  const config = { ...BACKOFF_LIMIT, history: { enabled: true } }
   const operator = startOperator({ ...program, config, reports: scenarioReports, tracker })
   void operator.ended.then(close)
   const kill = (): void => {

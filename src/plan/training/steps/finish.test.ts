@@ -5,6 +5,7 @@ import { objectsToDelete } from '../../../../test/builders/plans.ts'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { planTraining } from '../lifecycle.ts'
+import { ATTEMPT_LABEL } from '../names.ts'
 
 const SPEC = { image: 'i', command: ['train'], numWorkers: 3, gpusPerWorker: 0, backoffLimit: 0 }
 
@@ -34,6 +35,26 @@ test('a job completes when its last worker has succeeded, and not before', () =>
   })
   assert.deepEqual(states, ['Running', 'Running', 'Completed'])
 })
+
+for (const cleanPodPolicy of ['Running', 'All', 'None'])
+  test(`cleanPodPolicy ${cleanPodPolicy}: a pod of an earlier attempt that appears after the end is removed`, () => {
+    const cluster = started({ cleanPodPolicy, numWorkers: 1 })
+    cluster.exitAll({ exitCode: 0 })
+    cluster.settle()
+    cluster.letGo()
+    const late = podOf(started({ numWorkers: 2 }), 1)
+    const labels = { ...late.metadata.labels, [ATTEMPT_LABEL]: '0' }
+    const ended = { metadata: { ...late.metadata, labels }, status: { ...late.status, phase: 'Succeeded' as const } }
+    cluster.change({ ...late, ...ended })
+    cluster.settle()
+    cluster.letGo()
+    const kept = cleanPodPolicy === 'All' ? [] : ['bert-workers-0']
+    assert.deepEqual(
+      cluster.pods.map(({ metadata }) => metadata.name),
+      kept,
+    )
+    assert.equal(cluster.job.status?.state, 'Completed')
+  })
 
 describe('final counts', () => {
   test('workers that are stopped count as active while they run', () => {

@@ -54,8 +54,10 @@ function isDeploying(job: TrainingJob, { output }: PlannedStatus): boolean {
   return awaitsDeployment(job) && output?.deploying !== undefined && !isBlocked
 }
 
-function cleanUp({ job, engine, observed, all }: Snapshot): Changes {
+/** A leader that was replaced can create pods of an earlier attempt late. They are removed whatever the policy says. */
+function cleanUp({ job, engine, observed, all, stale }: Snapshot): Changes {
   const { cleanPodPolicy } = job.spec
+  if (stale.length > 0) return engine.remove(observed, stale)
   if (cleanPodPolicy === 'None') return NO_CHANGES
   return cleanPodPolicy === 'All' ? engine.remove(observed, all) : engine.stop(observed, all.filter(isStillActive(job)))
 }
