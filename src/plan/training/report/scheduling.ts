@@ -6,7 +6,7 @@ import { podGroupOf } from '../objects/pod-group.ts'
 import { gangChoice } from '../observe/gang-choice.ts'
 import { partialGang } from '../observe/partial-gang.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
-import { isFinal } from '../observe/state.ts'
+import { isFinal, isFinished } from '../observe/state.ts'
 import type { StatusUpdate } from './status.ts'
 
 /** While no scheduler can place the pods, none is recorded. */
@@ -14,22 +14,25 @@ export function schedulingIn(snapshot: Snapshot, update: StatusUpdate): Scheduli
   const { observed, job } = snapshot
   const { attempt, state } = update
   const known = job.status?.scheduling
-  if (isFinal(job.status?.state)) return known
+  if (isFinished(job)) return known
   const { scheduler, trouble } = gangChoice(observed, attempt)
-  if (attempt.number === 0 || trouble) return isFinal(state) ? known && ended(known) : known
-  if (isFinal(state)) return ended({ gang: scheduler.name, attempt: attempt.number })
-  const isSuspended = state === 'Suspended'
-  return compact({
-    gang: scheduler.name,
-    attempt: attempt.number,
-    podGroup: isSuspended ? undefined : podGroupOf(observed, attempt)?.metadata.name,
-    partialSince: attempt.number === snapshot.attempt.number ? partialSince(snapshot) : undefined,
-    releases: update.releases ?? releasesAfter(update, known),
-  })
+  if (attempt.number === 0 || trouble) return isFinal(state) ? known && choiceIn(known) : known
+  const choice = { gang: scheduler.name, attempt: attempt.number }
+  return isFinal(state) ? choice : { ...choice, ...placementOf(snapshot, update) }
 }
 
-/** What stays of a job that has ended. */
-const ended = ({ gang, attempt }: SchedulingStatus): SchedulingStatus => ({ gang, attempt })
+const choiceIn = ({ gang, attempt }: SchedulingStatus): SchedulingStatus => ({ gang, attempt })
+
+/** What is recorded of an attempt while it lasts. */
+function placementOf(snapshot: Snapshot, update: StatusUpdate): Omit<SchedulingStatus, 'gang' | 'attempt'> {
+  const { observed, job } = snapshot
+  const { attempt, state, releases } = update
+  return compact({
+    podGroup: state === 'Suspended' ? undefined : podGroupOf(observed, attempt)?.metadata.name,
+    partialSince: attempt.number === snapshot.attempt.number ? partialSince(snapshot) : undefined,
+    releases: releases ?? releasesAfter(update, job.status?.scheduling),
+  })
+}
 
 /** Counted until all pods run. */
 const releasesAfter = ({ isReady, state }: StatusUpdate, known: SchedulingStatus | undefined): number | undefined =>
