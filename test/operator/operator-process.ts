@@ -27,23 +27,28 @@ export interface OperatorProcessOptions {
   readonly onOutput?: (chunk: Buffer) => void
   /** Added to the environment of this process. */
   readonly env?: NodeJS.ProcessEnv
+  /** The entry point of another release. Its calls are not recorded. */
+  readonly main?: string
+  /** Publishes its Service as the address of the webhook, as in a cluster, and not its URL. */
+  readonly publishesService?: boolean
 }
 
 export async function startOperatorProcess(
   kubeconfig: string,
   flags: readonly string[] = [],
-  { imports = [], onOutput, env }: OperatorProcessOptions = {},
+  { imports = [], onOutput, env, main, publishesService = false }: OperatorProcessOptions = {},
 ): Promise<OperatorProcess> {
   const [port = 0, webhookPort = 0] = await freePorts(2)
   const own = [
     `--kubeconfig=${kubeconfig}`,
     `--port=${port}`,
     `--webhook-port=${webhookPort}`,
-    `--webhook-url=https://127.0.0.1:${webhookPort}/convert`,
+    ...(publishesService ? [] : [`--webhook-url=https://127.0.0.1:${webhookPort}/convert`]),
     '--lease-namespace=default',
   ]
-  const preloaded = [RECORDER, ...imports].flatMap((module) => ['--import', module])
-  const command = [...preloaded, MAIN, 'operator', ...own, ...flags]
+  const modules = [...(main === undefined ? [RECORDER] : []), ...imports]
+  const preloaded = modules.flatMap((module) => ['--import', module])
+  const command = [...preloaded, main ?? MAIN, 'operator', ...own, ...flags]
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
