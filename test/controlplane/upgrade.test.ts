@@ -83,7 +83,8 @@ async function leavesWorkAlone(proxy: string, step: () => Promise<void>): Promis
   const { fewestReady, routes, weights, selectors } = watched.traffic()
   assert.deepEqual(fewestReady, ready, 'no version and no router has ever fewer ready pods')
   for (const seen of [routes['canary'], weights['canary']]) assert.deepEqual(seen, ['{"v1":90,"v2":10}'])
-  for (const [service, seen] of Object.entries(selectors)) assert.equal(seen.length, 1, `${service} selects ${seen}`)
+  for (const [service, seen] of Object.entries(selectors))
+    assert.equal(seen.length, 1, `${service} selects ${seen.join(', then ')}`)
   assert.doesNotMatch(operator.log(), /forbidden|"level":"(error|fatal)"/)
 }
 

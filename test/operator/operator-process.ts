@@ -9,6 +9,7 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const RECORDER = join(import.meta.dirname, '..', 'client', 'record-requests.ts')
 
 export interface OperatorProcess {
+  readonly pid: number
   readonly url: string
   /** Everything that it has logged, unless `onOutput` is set. */
   readonly log: () => string
@@ -65,7 +66,7 @@ export async function startOperatorProcess(
   })
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null
   const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name)
-  return { url, log, isRunning, ended: exited, signal, stop: () => terminate(child) }
+  return { pid: child.pid ?? 0, url, log, isRunning, ended: exited, signal, stop: () => terminate(child) }
 }
 
 async function terminate(child: ChildProcess): Promise<number | null> {
