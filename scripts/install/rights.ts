@@ -173,7 +173,7 @@ export const rights: readonly Right[] = [
     group: '',
     resources: ['nodes'],
     verbs: ['list', 'watch'],
-    why: 'Detect nodes that do not respond.',
+    why: 'Detect nodes that do not respond, and find free GPUs for the pods of models.',
   },
   {
     place: 'cluster',

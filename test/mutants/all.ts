@@ -15,6 +15,7 @@ import { strategyMutants } from './list/rollout-strategy.ts'
 import { runtimeMutants } from './list/runtime.ts'
 import { scheduleMutants } from './list/schedule.ts'
 import { servingMutants } from './list/serving.ts'
+import { surgeMutants } from './list/surge.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...prometheusMutants,
   ...rolloutMutants,
   ...strategyMutants,
+  ...surgeMutants,
   ...healthMutants,
   ...trafficMutants,
   ...reconcileMutants,

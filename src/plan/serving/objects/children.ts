@@ -82,8 +82,15 @@ function trafficObjects({ model, service, port }: ModelView, { routing }: Decisi
 const routesOf = (states: readonly ProviderState[]): readonly KubeObject[] =>
   states.flatMap(({ rendered }) => rendered.apply)
 
-function deploymentsOf({ model, observed }: ModelView, { version, replicas }: VersionDecision): KubeObject[] {
-  return isWanted(version) ? [deployment(model, version, observed.config, replicas)] : []
+function deploymentsOf({ model, observed }: ModelView, { version, replicas, surge }: VersionDecision): KubeObject[] {
+  if (!isWanted(version)) return []
+  const { maxSurge, template } = surge
+  const settings = {
+    maxSurge,
+    ...(replicas !== undefined && { replicas }),
+    ...(template !== undefined && { template }),
+  }
+  return [deployment(model, version, observed.config, settings)]
 }
 
 /** Objects that stay although this plan does not write them: those of versions that drain or are being validated. */

@@ -109,8 +109,17 @@ function waiting(stage: Stage): Advance {
     return isPreview(state) ? prepareAgain(stage, unready.join(', ')) : lost(stage, unready.join(', '))
   }
   const pods = isPreview(state) ? ' with all pods' : ''
-  const what = unready.length > 0 ? `${unready.join(', ')} to be ready${pods}` : 'its weights to be in effect'
+  const what = unready.length > 0 ? `${unready.join(', ')} to be ready${pods}${causeOf(stage, unready)}` : IN_EFFECT
   return waitFor(stage, { ...plain(state), reason: 'Waiting', message: `${nameOf(state)}: waiting for ${what}` }, what)
+}
+
+const IN_EFFECT = 'its weights to be in effect'
+const MAX_CAUSE = 400
+
+/** What is known to keep one of these versions from being ready. */
+function causeOf({ view }: Stage, names: readonly string[]): string {
+  const { message } = view.recorded.activeVersions?.find(({ name, reason }) => reason && names.includes(name)) ?? {}
+  return message === undefined ? '' : ` (${message.slice(0, MAX_CAUSE)})`
 }
 
 /** A new version that had traffic has no more ready pods: that is a failed judgement. */
