@@ -138,7 +138,7 @@ export const rights: readonly Right[] = [
     group: 'batch',
     resources: ['jobs'],
     verbs: CHILDREN,
-    why: 'Workers of jobs with `engine: job`, and validations of models.',
+    why: 'Workers of jobs with `engine: job`, and validations and analyses of models.',
   },
   {
     place: 'watched',

@@ -16,6 +16,7 @@ import { runtimeMutants } from './list/runtime.ts'
 import { scheduleMutants } from './list/schedule.ts'
 import { servingMutants } from './list/serving.ts'
 import { surgeMutants } from './list/surge.ts'
+import { analysisJobMutants } from './list/analysis-jobs.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
@@ -41,6 +42,7 @@ export const mutants: readonly Mutant[] = [
   ...rolloutMutants,
   ...strategyMutants,
   ...surgeMutants,
+  ...analysisJobMutants,
   ...healthMutants,
   ...trafficMutants,
   ...reconcileMutants,

@@ -13,6 +13,7 @@ import { modelService, previewService, versionService } from './services.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
 import { modelOf } from '../observe/served-model.ts'
 import { isWanted } from '../observe/version.ts'
+import { jobsToStart, keptJobs } from '../rollout/analysis-jobs.ts'
 import { isRecreating, previewed } from '../rollout/strategy.ts'
 import type { ProviderState } from '../steps/provider-state.ts'
 
@@ -24,6 +25,7 @@ export function childrenOf(view: ModelView, decisions: Decisions): Pick<Plan, 'w
     [...children, ...routesOf(routing.active), ...(view.service ? [view.service] : [])].map(nameWithKind),
   )
   for (const one of staying) for (const key of keysOf(view, one)) kept.add(key)
+  for (const name of keptJobs(view)) kept.add(`Job/${name}`)
   for (const name of mountedFiles(view)) kept.add(`ConfigMap/${name}`)
   const unwanted = observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object))
   const sickPods = staying.flatMap(({ replacement }) => replacement.evict ?? [])
@@ -56,6 +58,7 @@ function objectsOf(view: ModelView, staying: readonly VersionDecision[]): readon
     ...written.flatMap((one) => (one.isAutoscaled ? autoscaler(model, one.version, observed.config) : [])),
     ...written.flatMap((one) => budget(model, one.version)),
     ...staying.flatMap(({ validation }) => validation?.job ?? []),
+    ...jobsToStart(view),
   ]
 }
 

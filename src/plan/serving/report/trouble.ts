@@ -145,6 +145,12 @@ export function lastOutput({ status }: Pod, container: string): string | undefin
   return output === '' ? `exit code ${end.exitCode}` : `exit code ${end.exitCode}: ${output}`
 }
 
+/** The last line of the message that a container has left. */
+export function lastWords({ status }: Pod, container: string): string {
+  const found = status?.containerStatuses?.find(({ name }) => name === container)
+  return tailOf((found && lastEnd(found)) ?? {}, 1)
+}
+
 const MAX_LINES = 5
 const MAX_OUTPUT = 400
 
