@@ -2,6 +2,7 @@
 import type { JobMetric } from '../../../api/serving-analysis-metric.ts'
 import type { Job } from '../../../kube/resources.ts'
 import { modelLabels, ROLE_LABEL, serverLabels, versionedName } from '../../model-names.ts'
+import { gpuEnvironment } from '../../pod/gpu-environment.ts'
 import { resourcesOf } from '../../pod/resources.ts'
 import { restrictedContainerSecurity, restrictedPodSecurity } from '../../pod/security-context.ts'
 import { serviceAccountOf } from '../../pod/service-account.ts'
@@ -36,6 +37,7 @@ function templateOf(view: ModelView, judged: Judged): PodTemplate {
   const { metric, version } = judged
   const { image, command, args, resources } = metric.job
   const { imagePullSecrets } = model
+  const compute = resourcesOf(resources, 0, observed.config)
   const labels = { ...modelLabels(model, ANALYSIS, version), ...serverLabels(model, version), [ROLE_LABEL]: ANALYSIS }
   return {
     metadata: { labels },
@@ -50,8 +52,8 @@ function templateOf(view: ModelView, judged: Judged): PodTemplate {
           image,
           ...(command && { command: [...command] }),
           ...(args && { args: [...args] }),
-          env: environmentOf(view, judged),
-          resources: resourcesOf(resources, 0, observed.config),
+          env: [...environmentOf(view, judged), ...gpuEnvironment(compute)],
+          resources: compute,
           securityContext: restrictedContainerSecurity(),
           // The last output usually is the cause of the failure.
           terminationMessagePolicy: 'FallbackToLogsOnError',

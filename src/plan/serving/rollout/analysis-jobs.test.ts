@@ -66,6 +66,7 @@ test('the Job of a step has a name of that step, is restricted, has no token, an
       'MODEL_WEIGHT=10',
       'ROLLOUT_REVISION=2',
       'ROLLOUT_STEP=1',
+      'NVIDIA_VISIBLE_DEVICES=void',
     ],
   )
 })
@@ -152,10 +153,11 @@ test('while it is paused no Job starts, and what keeps one from starting is said
   cluster.edit({ paused: false })
   cluster.pass()
   cluster.pass()
-  const waiting = { reason: 'ImagePullBackOff', message: 'no such image' }
+  const waiting = { reason: 'ImagePullBackOff', message: `no such image${' and'.repeat(1000)}` }
   const pod = ended(cluster, 0, '')
   const status = { containerStatuses: [{ name: 'analyse', restartCount: 0, state: { waiting } }] }
   const plan = planServing({ ...cluster.observed, pods: [...cluster.observed.pods, { ...pod, status } as Pod] })
+  assert.ok((plan.status?.rollout?.message ?? '').length < 1024, 'it is bounded')
   assert.match(
     plan.status?.rollout?.message ?? '',
     /waiting for Job .* of accuracy \(x: ImagePullBackOff: no such image/,

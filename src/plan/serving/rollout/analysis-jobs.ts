@@ -87,7 +87,8 @@ function judgedRun(view: ModelView, { metric, version, jobName }: Judged): JobRe
   const verdict = job && verdictOf(job)
   if (!job || !verdict) {
     const obstacle = job && obstacleOf(view, job, ANALYSIS_CONTAINER, undefined)
-    return `waiting for Job ${jobName} of ${metric.name}${obstacle ? ` (${obstacle.message})` : ''}`
+    const why = obstacle ? ` (${obstacle.message.slice(0, MAX_MESSAGE)})` : ''
+    return `waiting for Job ${jobName} of ${metric.name}${why}`
   }
   const words =
     verdict === 'failed'

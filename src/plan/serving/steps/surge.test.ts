@@ -5,6 +5,8 @@ import { objectsToWrite } from '../../../../test/builders/plans.ts'
 import { deviceNode, GPU } from '../../../../test/sim/device-nodes.ts'
 import { ServingCluster } from '../../../../test/sim/serving-cluster.ts'
 import { calm } from '../../../../test/sim/serving-history.ts'
+import { modelDeploymentV1 } from '../../../api/modeldeployment.v1.ts'
+import { fits } from '../../../api/validity.ts'
 import type { Deployment } from '../../../kube/resources.ts'
 import { deviceDemands, planServing } from '../plan.ts'
 import { TEMPLATE_ANNOTATION } from '../objects/deployment.ts'
@@ -144,6 +146,15 @@ test('a model at rest is not written when GPUs are taken or free', () => {
     cluster.pass()
   }
   assert.equal(cluster.writes.length, writes)
+})
+
+test('a device with a long name fits into the status', () => {
+  const device = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}/${'e'.repeat(63)}`
+  const cluster = running([1], { resources: { limits: { [device]: 1 } } })
+  cluster.edit(changed)
+  cluster.pass()
+  assert.equal(recordOf(cluster)?.maxSurge, 1)
+  assert.ok(fits(modelDeploymentV1.status, cluster.model.status))
 })
 
 test('a change that is taken back before it is written leaves no record', () => {

@@ -107,6 +107,9 @@ function isReplaced(version: WantedVersion, template: string): boolean {
   return isDone && templateOn(version) === template
 }
 
+/** Names of resources can be long. */
+const MAX_MESSAGE = 512
+
 function decided({ observed }: ModelView, version: WantedVersion, { template, demand }: Need): Surge {
   const { devices: nodes, config } = observed
   if (!nodes || replicasOf(version) === 0) return SURGE
@@ -115,7 +118,7 @@ function decided({ observed }: ModelView, version: WantedVersion, { template, de
   const isHelpful = fitting.some((node) => makesRoom(version, node, demand))
   const supply = describeSupply(demand, fitting, config.gpuResource)
   const maxSurge = isHelpful ? 0 : 1
-  const message = isHelpful ? inPlace(version, supply) : inVain(version, supply)
+  const message = (isHelpful ? inPlace(version, supply) : inVain(version, supply)).slice(0, MAX_MESSAGE)
   return { maxSurge, record: { template, maxSurge, message }, isHeld: true }
 }
 
