@@ -138,7 +138,7 @@ export const rights: readonly Right[] = [
     group: 'batch',
     resources: ['jobs'],
     verbs: CHILDREN,
-    why: 'Workers of jobs with `engine: job`, and validations of models.',
+    why: 'Workers of jobs with `engine: job`, and validations and analyses of models.',
   },
   {
     place: 'watched',
@@ -173,7 +173,7 @@ export const rights: readonly Right[] = [
     group: '',
     resources: ['nodes'],
     verbs: ['list', 'watch'],
-    why: 'Detect nodes that do not respond.',
+    why: 'Detect nodes that do not respond, and find free GPUs for the pods of models.',
   },
   {
     place: 'cluster',

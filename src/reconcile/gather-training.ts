@@ -8,6 +8,7 @@ import type { Tracker } from '../integrations/mlflow/tracker.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
+import type { NodePlacement } from '../plan/pod/node-fit.ts'
 import { unschedulable } from '../plan/pod-trouble.ts'
 import {
   awaitsDeployment,
@@ -19,7 +20,6 @@ import {
   progressMark,
   progressTarget,
   type NodeFacts,
-  type NodePlacement,
   resumedJobName,
   podLog,
   ROLE_LABEL,
@@ -36,7 +36,8 @@ import {
 import type { ReadClaimEvent } from './claim-event.ts'
 import { gatherHistory, HISTORY_LINES } from './gather-history.ts'
 import { FAILURE_LINES, lastLines } from './log-tail.ts'
-import { jobKeys, NODE, servedGangKinds, type TrainingCaches } from './training-caches.ts'
+import { NODE } from './node-cache.ts'
+import { jobKeys, servedGangKinds, type TrainingCaches } from './training-caches.ts'
 import type { HistoryStore } from './training-history.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
 import type { ProgressWatch } from './progress-watch.ts'

@@ -39,7 +39,8 @@ import { readLogTail } from './log-tail.ts'
 import type { GpuUtilization } from './gpu-utilization.ts'
 import { reportFailures } from './error-boundary.ts'
 import { ProgressWatch } from './progress-watch.ts'
-import { CLAIM, claimKey, jobKeys, NODE, OUTPUT, trainingCaches, type TrainingCaches } from './training-caches.ts'
+import { NODE } from './node-cache.ts'
+import { CLAIM, claimKey, jobKeys, OUTPUT, trainingCaches, type TrainingCaches } from './training-caches.ts'
 import { addTrainingGauges } from './training-gauges.ts'
 import { HistoryStore } from './training-history.ts'
 import { liveMembers } from './training-members.ts'
@@ -137,7 +138,7 @@ function depsOf(manager: Manager, options: TrainingOptions): Deps {
   const { readLog, reports, tracker, gpuUsage, planner = planTraining } = options
   return {
     manager,
-    caches: trainingCaches(manager.caches, config.gpuResource, options),
+    caches: trainingCaches(manager.caches, options),
     commit: committer({ caches: manager.caches, recorder, clock, metrics, unread: [Secret], highlights: HIGHLIGHTS }),
     config,
     metrics: new TrainingMetrics(metrics.registry),

@@ -248,6 +248,16 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
       maxLatencyRatio: '120%',
       metrics: [
         { name: 'accuracy', query: 'avg(accuracy{version="{version}"})', max: '1', min: '0.9', maxRatio: '110%' },
+        {
+          name: 'quality',
+          job: {
+            image: 'registry/evaluate:tag',
+            command: ['python'],
+            args: ['evaluate.py'],
+            env: [{ name: 'HOLDOUT', value: 'a' }],
+            timeoutSeconds: 60,
+          },
+        },
       ],
       minRequests: 100,
       intervalSeconds: 30,

@@ -15,6 +15,8 @@ import { strategyMutants } from './list/rollout-strategy.ts'
 import { runtimeMutants } from './list/runtime.ts'
 import { scheduleMutants } from './list/schedule.ts'
 import { servingMutants } from './list/serving.ts'
+import { surgeMutants } from './list/surge.ts'
+import { analysisJobMutants } from './list/analysis-jobs.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
@@ -39,6 +41,8 @@ export const mutants: readonly Mutant[] = [
   ...prometheusMutants,
   ...rolloutMutants,
   ...strategyMutants,
+  ...surgeMutants,
+  ...analysisJobMutants,
   ...healthMutants,
   ...trafficMutants,
   ...reconcileMutants,

@@ -31,7 +31,7 @@ export {
 } from './objects/history.ts'
 export { historyMembers, needsHistory, unexplainedMembers } from './observe/history.ts'
 export { isMember, membershipOf } from './observe/membership.ts'
-export type { GpuNode, NodeFacts, NodePlacement, Reporting, Stillness, TrainingObserved } from './observe/observed.ts'
+export type { GpuNode, NodeFacts, Reporting, Stillness, TrainingObserved } from './observe/observed.ts'
 export { gpuNodeAddresses } from './report/gpu-utilization.ts'
 export type { PlannedStatus } from './report/status.ts'
 export { trackedRun } from './objects/tracked-run.ts'

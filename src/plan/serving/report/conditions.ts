@@ -188,13 +188,15 @@ function stepsOf({ wantedWeights }: ModelView, decisions: Decisions): Trouble[] 
   )
   const validating = versions.filter(({ validation }) => validation?.outcome === 'running')
   const retiring = versions.filter(({ version }) => !version.wanted)
-  const rolling = versions.filter((one) => one.isWritten && !one.trouble && isMoving(one))
+  const recorded = versions.filter(({ surge }) => surge.record)
+  const rolling = versions.filter((one) => one.isWritten && !one.trouble && !one.surge.record && isMoving(one))
   const { previous } = routing.next
   const switching = `Switching traffic from ${previous ?? ''} to ${routing.next.provider}`
   return [
     ...rolloutProgress(decisions),
     ...waiting,
     ...(validating.length > 0 ? [{ reason: 'Validating', message: `Validating ${named(validating)}` }] : []),
+    ...recorded.map((one) => ({ reason: 'RollingOut', message: `${one.surge.record?.message} (${countOf(one)})` })),
     ...(rolling.length > 0
       ? [{ reason: 'RollingOut', message: `Rolling out ${rolling.map(podsReady).join('; ')}` }]
       : []),

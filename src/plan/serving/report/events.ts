@@ -1,6 +1,7 @@
 /** Events: one for each step of a model, when it is recorded in the status. */
 import type { EventNote } from '../../../decision/plan.ts'
 import { isTrue } from '../../../api/conditions.ts'
+import { replicasOf } from '../observe/version.ts'
 import type { ModelView } from '../observe/view.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isPodReady } from '../../pod-ready.ts'
@@ -34,6 +35,7 @@ function versionEvents(view: ModelView, one: VersionDecision): EventNote[] {
     ...(trouble && recorded?.reason !== trouble.reason
       ? [warning(trouble.reason, 'Serve', `${name}: ${trouble.message}`)]
       : []),
+    ...surgeEvents(one),
     ...evictionEvents(one),
     ...retirementEvents(view, one),
   ]
@@ -54,6 +56,13 @@ function validationEvents({ version: { name, recorded }, validation }: VersionDe
   if (outcome === 'passed' && recorded?.validated !== digest && !isCarriedOver)
     return [normal('ValidationSucceeded', 'Validate', `${name} passed its validation; ${NEXT}`)]
   return []
+}
+
+/** Replacing the only pod interrupts the version. */
+function surgeEvents({ version, surge: { record } }: VersionDecision): EventNote[] {
+  if (!record || record.maxSurge > 0 || version.recorded?.rollingUpdate?.template === record.template) return []
+  const event = normal('RollingOutWithoutSurge', 'Deploy', record.message)
+  return [replicasOf(version) === 1 ? { ...event, type: 'Warning' } : event]
 }
 
 function evictionEvents({ version: { name }, replacement: { evicted } }: VersionDecision): EventNote[] {

@@ -52,6 +52,7 @@ function activeVersion({ routing }: Decisions, one: VersionDecision, rates: Show
     validated,
     reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
     message: trouble?.message.slice(0, MAX_SENTENCE),
+    rollingUpdate: one.surge.record,
     health: replacement.record,
     metrics: rates.versions.get(version.name),
   })

@@ -15,6 +15,7 @@ import type { KubeObject } from '../../../kube/object.ts'
 import type { ConfigMap, Job, PersistentVolumeClaim, Pod } from '../../../kube/resources.ts'
 import type { TrainingConfig } from '../config.ts'
 import type { GeneratedData } from '../objects/generated-secrets.ts'
+import type { NodePlacement } from '../../pod/node-fit.ts'
 
 /** Readiness of a node that has a pod of the job. */
 export interface NodeFacts {
@@ -28,18 +29,6 @@ export interface NodeFacts {
 export interface GpuNode {
   readonly gpus: number
   readonly held: number
-}
-
-export interface NodeTaint {
-  readonly key: string
-  readonly value?: string
-  readonly effect: string
-}
-
-/** What decides whether pods match a node: its labels, and its taints that keep pods away. */
-export interface NodePlacement {
-  readonly labels: Readonly<Record<string, string>>
-  readonly taints: readonly NodeTaint[]
 }
 
 /** The operator's server for progress reports. */
