@@ -19,6 +19,7 @@ import {
 import { providers, type Proxy } from '../plan/traffic/index.ts'
 import { type Cache, isControlledBy } from '../runtime/index.ts'
 import { healthTargets } from './health-targets.ts'
+import type { MetricApis } from './metric-apis.ts'
 import { leftovers, servedKinds, type ServingCaches } from './serving-caches.ts'
 import { childrenOf, isPodOf, podsOf } from './serving-members.ts'
 
@@ -39,6 +40,8 @@ export interface GatherServingDeps {
   readonly rates: Rates
   /** Absent: the operator makes no health checks. */
   readonly healthChecks?: Pick<HealthChecks, 'follow'>
+  /** Absent: no version is scaled by its requests. */
+  readonly metricApis?: Pick<MetricApis, 'read'>
   /** Absent: no Prometheus is configured. */
   readonly prometheus?: MetricSource
 }
@@ -57,6 +60,8 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const health = deps.healthChecks?.follow(healthKind(model), keyOf(model), healthTargets(model, pods))
   const measured = deps.prometheus && measuredOf(model, deployments, { ...deps, prometheus: deps.prometheus })
+  // Only proxies count requests.
+  const metricApis = proxies.length === 0 ? undefined : await deps.metricApis?.read()
   const services = own(children.services)
   const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
@@ -74,6 +79,7 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
     jobs,
     pods,
     servedKinds: servedKinds(caches),
+    ...(metricApis && { metricApis }),
     traffic: { routes: caches.routes.flatMap(own), proxies, reports },
     ...(rates && { rates }),
     ...(health && { health }),

@@ -30,6 +30,7 @@ import {
 } from '../runtime/index.ts'
 import { reportFailures } from './error-boundary.ts'
 import { gatherServing, healthKind, type MetricSource, type Rates } from './gather-serving.ts'
+import { MetricApis } from './metric-apis.ts'
 import { SERVER } from './model-cache.ts'
 import { controlledCaches, modelKeys, servingCaches, type ServingCaches } from './serving-caches.ts'
 import { addServingGauges } from './serving-gauges.ts'
@@ -76,6 +77,7 @@ interface Deps {
   readonly prometheus?: MetricSource
   readonly planner: Planner
   readonly healthChecks?: HealthChecks
+  readonly metricApis: MetricApis
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -92,6 +94,11 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     ...(options.prometheus && { prometheus: options.prometheus }),
     planner: options.planner ?? ((observed) => planServing(observed)),
     ...(options.healthChecks && { healthChecks: options.healthChecks }),
+    metricApis: new MetricApis({
+      client: manager.client,
+      clock,
+      ...(options.discoveryMs !== undefined && { pollMs: options.discoveryMs }),
+    }),
   }
   addServingGauges({
     registry: metrics.registry,
