@@ -1,5 +1,6 @@
 /** Status and printer columns that the ModelDeployments of both groups share. */
 
+import { versionAutoscaling } from './autoscaling-status.ts'
 import { conditionsSchema } from './conditions.ts'
 import { versionHealth } from './health-status.ts'
 import type { Column } from './kind.ts'
@@ -86,6 +87,7 @@ const activeVersion = object(
     ),
     rollingUpdate: optional(rollingUpdate),
     health: optional(versionHealth),
+    autoscaling: optional(versionAutoscaling),
     metrics: rates('Traffic of this version.'),
   },
   { description: 'Status of a version.' },

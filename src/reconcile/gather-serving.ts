@@ -21,6 +21,7 @@ import { providers, type Proxy } from '../plan/traffic/index.ts'
 import { type Cache, isControlledBy } from '../runtime/index.ts'
 import { type DeviceSources, gatherDevices } from './gather-devices.ts'
 import { healthTargets } from './health-targets.ts'
+import type { MetricApis } from './metric-apis.ts'
 import { leftovers, servedKinds, type ServingCaches } from './serving-caches.ts'
 import { childrenOf, isPodOf, podsOf } from './serving-members.ts'
 
@@ -41,6 +42,8 @@ export interface GatherServingDeps {
   readonly rates: Rates
   /** Absent: the operator makes no health checks. */
   readonly healthChecks?: Pick<HealthChecks, 'follow'>
+  /** Absent: no version is scaled by its requests. */
+  readonly metricApis?: Pick<MetricApis, 'read'>
   /** Absent: no Prometheus is configured. */
   readonly prometheus?: MetricSource
   readonly deviceSources: DeviceSources
@@ -66,6 +69,8 @@ async function gatherModel(model: Model, deps: GatherServingDeps): Promise<Servi
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const health = deps.healthChecks?.follow(healthKind(model), keyOf(model), healthTargets(model, pods))
   const measured = deps.prometheus && measuredOf(model, deployments, { ...deps, prometheus: deps.prometheus })
+  // Only proxies count requests.
+  const metricApis = proxies.length === 0 ? undefined : await deps.metricApis?.read()
   const services = own(children.services)
   const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
@@ -83,6 +88,7 @@ async function gatherModel(model: Model, deps: GatherServingDeps): Promise<Servi
     jobs,
     pods,
     servedKinds: servedKinds(caches),
+    ...(metricApis && { metricApis }),
     traffic: { routes: caches.routes.flatMap(own), proxies, reports },
     ...(rates && { rates }),
     ...(health && { health }),

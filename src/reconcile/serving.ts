@@ -32,6 +32,7 @@ import {
 import { reportFailures } from './error-boundary.ts'
 import { type DeviceSources, nodePods } from './gather-devices.ts'
 import { gatherServing, healthKind, type MetricSource, type Rates } from './gather-serving.ts'
+import { MetricApis } from './metric-apis.ts'
 import { SERVER } from './model-cache.ts'
 import { controlledCaches, modelKeys, servingCaches, type ServingCaches } from './serving-caches.ts'
 import { addServingGauges } from './serving-gauges.ts'
@@ -79,6 +80,7 @@ interface Deps {
   readonly planner: Planner
   readonly healthChecks?: HealthChecks
   readonly isNamespaced: boolean
+  readonly metricApis: MetricApis
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -96,6 +98,11 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     planner: options.planner ?? ((observed) => planServing(observed)),
     ...(options.healthChecks && { healthChecks: options.healthChecks }),
     isNamespaced: [options.namespace ?? []].flat().length > 0,
+    metricApis: new MetricApis({
+      client: manager.client,
+      clock,
+      ...(options.discoveryMs !== undefined && { pollMs: options.discoveryMs }),
+    }),
   }
   addServingGauges({
     registry: metrics.registry,

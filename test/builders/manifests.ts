@@ -41,6 +41,7 @@ const servingScaling = {
   targetCPUUtilization: 60,
   targetMemoryUtilization: 80,
   targetRequestsPerSecond: 50,
+  targetConcurrency: 8,
   targetQueueDepth: 4,
   targetGPUUtilization: 70,
 }

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 import { agentMutants } from './list/agent.ts'
+import { autoscalingMutants } from './list/autoscaling.ts'
 import { checkpointMutants } from './list/checkpoints.ts'
 import { apiMutants } from './list/api.ts'
 import { commandMutants } from './list/command.ts'
@@ -38,6 +39,7 @@ export const mutants: readonly Mutant[] = [
   ...trainingCheckpointMutants,
   ...scheduleMutants,
   ...servingMutants,
+  ...autoscalingMutants,
   ...prometheusMutants,
   ...rolloutMutants,
   ...strategyMutants,

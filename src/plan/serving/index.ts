@@ -1,4 +1,5 @@
 /** Serving: the only module that other folders import. */
+export { METRIC_APIS } from './autoscaling/scaler.ts'
 export { defaultServingConfig, type ServingConfig, servingConfigProblem } from './config.ts'
 export { SERVER_CONTAINER } from './objects/pod-template.ts'
 export type { Measured } from './measure/answers.ts'

@@ -50,6 +50,8 @@ export interface ServingObserved {
   readonly pods: readonly Pod[]
   /** The kinds of providers that the cluster serves, as `kindName` names them. */
   readonly servedKinds: ReadonlySet<string>
+  /** Groups of metric APIs that the cluster has. Absent: unknown, or the model has no need of them. */
+  readonly metricApis?: ReadonlySet<string>
   readonly traffic: Pick<TrafficObserved, 'routes' | 'proxies' | 'reports'>
   /** Live traffic by version. Absent: nothing new was reported. */
   readonly rates?: ReadonlyMap<string, VersionRates>

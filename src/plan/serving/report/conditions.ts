@@ -166,6 +166,10 @@ function scaledOf({ observed }: ModelView, decisions: Decisions): Finding {
   const scaled = wantedOf(decisions).filter((one) => one.isAutoscaled)
   const blind = scaled.flatMap(({ version }) => autoscalerTrouble(version, observed.autoscalers) ?? [])
   if (blind.length > 0) return { holds: false, reason: 'AutoscalerInactive', message: blind.join('; ') }
+  const unknown = wantedOf(decisions).flatMap(({ version, byRequests }) =>
+    byRequests?.problem === undefined ? [] : [`${version.name}: the number of pods stays: ${byRequests.problem}`],
+  )
+  if (unknown.length > 0) return { holds: false, reason: 'LoadUnknown', message: unknown.join('; ') }
   return { holds: true, reason: 'EnoughPods', message: 'Every version has enough pods' }
 }
 

@@ -3,6 +3,7 @@ import type { EventNote } from '../../../decision/plan.ts'
 import { isTrue } from '../../../api/conditions.ts'
 import { replicasOf } from '../observe/version.ts'
 import type { ModelView } from '../observe/view.ts'
+import { quantify } from '../../counted.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isPodReady } from '../../pod-ready.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
@@ -37,6 +38,7 @@ function versionEvents(view: ModelView, one: VersionDecision): EventNote[] {
       : []),
     ...surgeEvents(one),
     ...evictionEvents(one),
+    ...scalingEvents(one),
     ...retirementEvents(view, one),
   ]
 }
@@ -69,6 +71,13 @@ function evictionEvents({ version: { name }, replacement: { evicted } }: Version
   if (!evicted) return []
   const next = 'its Deployment replaces it'
   return [warning('PodEvicted', 'Evict', `${name}: evicted pod ${evicted.pod}: ${evicted.message}; ${next}`)]
+}
+
+function scalingEvents({ version: { name, recorded }, byRequests }: VersionDecision): EventNote[] {
+  const from = recorded?.autoscaling?.replicas
+  const to = byRequests?.record?.replicas
+  if (from === undefined || to === undefined || from === to) return []
+  return [normal('Rescaled', 'Scale', `${name}: ${from} → ${quantify(to, 'pod')}, by its requests`)]
 }
 
 function retirementEvents(

@@ -33,7 +33,7 @@ export function statusOf(view: ModelView, decisions: Decisions, standing: Standi
       ...othersConditions(recorded),
       ...standing.conditions,
       metricsCondition(view, decisions.routing),
-      ...limitedConditions(view, decisions.routing),
+      ...limitedConditions(view, decisions),
     ],
   })
 }
@@ -54,6 +54,7 @@ function activeVersion({ routing }: Decisions, one: VersionDecision, rates: Show
     message: trouble?.message.slice(0, MAX_SENTENCE),
     rollingUpdate: one.surge.record,
     health: replacement.record,
+    autoscaling: one.byRequests?.record,
     metrics: rates.versions.get(version.name),
   })
 }
