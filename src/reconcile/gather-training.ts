@@ -18,6 +18,8 @@ import {
   needsLiveRead,
   progressMark,
   progressTarget,
+  quotaReferences,
+  referenceKey,
   type NodeFacts,
   type NodePlacement,
   resumedJobName,
@@ -39,6 +41,7 @@ import { FAILURE_LINES, lastLines } from './log-tail.ts'
 import { jobKeys, NODE, servedGangKinds, type TrainingCaches } from './training-caches.ts'
 import type { HistoryStore } from './training-history.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
+import type { ReadReference } from './quota-reference.ts'
 import type { ProgressWatch } from './progress-watch.ts'
 import type { GpuUtilization } from './gpu-utilization.ts'
 import type { TrainingReports } from './training-reports.ts'
@@ -54,6 +57,7 @@ export interface GatherDeps {
   readonly readLog: ReadLog
   readonly readClaimEvent: ReadClaimEvent
   readonly readMembers: ReadMembers
+  readonly readReference: ReadReference
   readonly progressWatch: Pick<ProgressWatch, 'observe'>
   readonly slowWatch: Pick<ProgressWatch, 'observe'>
   readonly gpuUsage?: Pick<GpuUtilization, 'follow' | 'of'>
@@ -68,7 +72,8 @@ const MAX_LOGS = 3
 
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
   const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
-  const observed = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const current = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const observed = { ...current, ...(await readQuotaObjects(current, deps)) }
   deps.reports?.follow({ key: keyOf(job), uid: job.metadata.uid ?? '' }, progressTarget(observed))
   return {
     ...observed,
@@ -79,6 +84,21 @@ export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promis
     ...(await gatherHistory(observed, deps)),
     secretData: await generateSecretData(secretsToGenerate(job)),
   }
+}
+
+async function readQuotaObjects(
+  observed: TrainingObserved,
+  { readReference }: GatherDeps,
+): Promise<Pick<TrainingObserved, 'found'>> {
+  const references = quotaReferences(observed)
+  if (references.length === 0) return {}
+  const found = await Promise.all(
+    references.map(async (one) => {
+      const object = await readReference(one)
+      return object ? [[referenceKey(one), object] as const] : []
+    }),
+  )
+  return { found: new Map(found.flat()) }
 }
 
 function utilizationOf(observed: TrainingObserved, { gpuUsage }: GatherDeps): Pick<TrainingObserved, 'gpuUtilization'> {

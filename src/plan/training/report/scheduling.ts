@@ -2,8 +2,9 @@
 import { compact } from '../../../api/json.ts'
 import type { SchedulingStatus } from '../../../api/training-scheduling.ts'
 import { timestamp } from '../../time.ts'
+import type { GangScheduler } from '../gangs/contract.ts'
 import { podGroupOf } from '../objects/pod-group.ts'
-import { gangChoice } from '../observe/gang-choice.ts'
+import { gangChoice, queueOf, recordedAdmission } from '../observe/gang-choice.ts'
 import { partialGang } from '../observe/partial-gang.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { isFinal } from '../observe/state.ts'
@@ -21,10 +22,22 @@ export function schedulingIn(snapshot: Snapshot, update: StatusUpdate): Scheduli
   return compact({
     gang: scheduler.name,
     attempt: attempt.number,
-    podGroup: isSuspended ? undefined : podGroupOf(observed, attempt)?.metadata.name,
+    podGroup: isSuspended ? undefined : groupName(snapshot, update),
+    ...(scheduler.quota && !isSuspended && quotaIn(snapshot, update, scheduler)),
     partialSince: attempt.number === snapshot.attempt.number ? partialSince(snapshot) : undefined,
     releases: update.releases ?? releasesAfter(update, known),
   })
+}
+
+/** The group that was granted quota keeps its name, although the spec may have changed meanwhile. */
+function groupName({ observed, job, attempt: current }: Snapshot, { attempt, admission }: StatusUpdate) {
+  if (recordedAdmission(observed, attempt)) return job.status?.scheduling?.podGroup
+  return podGroupOf(observed, admission ? current : attempt)?.metadata.name
+}
+
+function quotaIn({ observed, job }: Snapshot, { attempt, admission, pending }: StatusUpdate, scheduler: GangScheduler) {
+  const granted = admission ?? recordedAdmission(observed, attempt)
+  return { queueName: queueOf(job, scheduler), pending: granted ? undefined : pending, admission: granted }
 }
 
 /** Counted until all pods run. */
