@@ -19,6 +19,8 @@ import {
   needsLiveRead,
   progressMark,
   progressTarget,
+  quotaReferences,
+  referenceKey,
   type NodeFacts,
   resumedJobName,
   podLog,
@@ -40,6 +42,7 @@ import { NODE } from './node-cache.ts'
 import { jobKeys, servedGangKinds, type TrainingCaches } from './training-caches.ts'
 import type { HistoryStore } from './training-history.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
+import type { ReadReference } from './quota-reference.ts'
 import type { ProgressWatch } from './progress-watch.ts'
 import type { GpuUtilization } from './gpu-utilization.ts'
 import type { TrainingReports } from './training-reports.ts'
@@ -55,6 +58,7 @@ export interface GatherDeps {
   readonly readLog: ReadLog
   readonly readClaimEvent: ReadClaimEvent
   readonly readMembers: ReadMembers
+  readonly readReference: ReadReference
   readonly progressWatch: Pick<ProgressWatch, 'observe'>
   readonly slowWatch: Pick<ProgressWatch, 'observe'>
   readonly gpuUsage?: Pick<GpuUtilization, 'follow' | 'of'>
@@ -69,7 +73,8 @@ const MAX_LOGS = 3
 
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
   const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
-  const observed = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const current = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const observed = { ...current, ...(await readQuotaObjects(current, deps)) }
   deps.reports?.follow({ key: keyOf(job), uid: job.metadata.uid ?? '' }, progressTarget(observed))
   return {
     ...observed,
@@ -80,6 +85,21 @@ export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promis
     ...(await gatherHistory(observed, deps)),
     secretData: await generateSecretData(secretsToGenerate(job)),
   }
+}
+
+async function readQuotaObjects(
+  observed: TrainingObserved,
+  { readReference }: GatherDeps,
+): Promise<Pick<TrainingObserved, 'found'>> {
+  const references = quotaReferences(observed)
+  if (references.length === 0) return {}
+  const found = await Promise.all(
+    references.map(async (one) => {
+      const object = await readReference(one)
+      return object ? [[referenceKey(one), object] as const] : []
+    }),
+  )
+  return { found: new Map(found.flat()) }
 }
 
 function utilizationOf(observed: TrainingObserved, { gpuUsage }: GatherDeps): Pick<TrainingObserved, 'gpuUtilization'> {

@@ -100,6 +100,7 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     { name: 'chief' },
   ],
   elastic: { minWorkers: 2, maxWorkers: 8, resizePolicy: 'Now', maxWaitSeconds: 60 },
+  managedBy: 'ml.example.com/training-controller',
   suspend: false,
   hyperparameters,
   checkpoint: {

@@ -94,6 +94,7 @@ const training = {
       accessModes: ['ReadWriteOnce'],
     },
   },
+  managedBy: 'ml.example.com/training-controller',
   dataVolume: { claimName: 'data', readOnly: true },
   networking: { masterPort: 29500, backend: 'gloo' },
   resources,
