@@ -158,6 +158,10 @@ bench-client: setup ## Compare the client with @kubernetes/client-node, and meas
 	$(NODE) scripts/bench-client.ts
 	$(NODE) scripts/bench-cache.ts
 
+.PHONY: bench-size
+bench-size: setup ## Measure memory and CPU of the operator with up to 10,000 jobs and 2,000 models (at most 10 minutes)
+	$(NODE) scripts/bench-size.ts
+
 .PHONY: bench-health
 bench-health: setup ## Measure the CPU time of health checks of 5,000 pods every 30 s
 	$(NODE) scripts/bench-health.ts

@@ -58,6 +58,17 @@ const SOURCES: readonly Source[] = [
     },
   },
   {
+    module: 'sigs.k8s.io/kueue',
+    version: 'v0.19.1',
+    sum: 'h1:5zAYwG/F8z19noTwCIHsTEckttrThAVJvaskWMT6pYg=',
+    files: Object.fromEntries(
+      ['workloads', 'resourceflavors', 'workloadpriorityclasses'].map((kind) => [
+        `config/components/crd/bases/kueue.x-k8s.io_${kind}.yaml`,
+        [`${kind}.kueue.x-k8s.io`],
+      ]),
+    ),
+  },
+  {
     module: 'github.com/prometheus-operator/prometheus-operator',
     version: 'v0.85.0',
     sum: 'h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=',

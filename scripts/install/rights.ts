@@ -7,7 +7,7 @@ import { crdName } from '../../src/api/kind.ts'
 import { trainingJobKind } from '../../src/api/kinds.ts'
 import { gangs } from '../../src/plan/training/index.ts'
 import { providers } from '../../src/plan/traffic/index.ts'
-import { CHILDREN, evictionRight, modelRights, variantRights } from './shared-rights.ts'
+import { CHILDREN, evictionRight, modelRights, quotaRights, variantRights } from './shared-rights.ts'
 
 /**
  * The scope of a permission. `watched`: the namespaces that the operator serves, all or some; `own`: the namespace it runs in;
@@ -125,6 +125,7 @@ export const rights: readonly Right[] = [
     why: 'Limit the pods of a model that are evicted at a time.',
   },
   ...[...providers.all, ...gangs].flatMap(variantRights),
+  ...gangs.flatMap(quotaRights),
   {
     place: 'watched',
     group: '',
@@ -138,7 +139,7 @@ export const rights: readonly Right[] = [
     group: 'batch',
     resources: ['jobs'],
     verbs: CHILDREN,
-    why: 'Workers of jobs with `engine: job`, and validations of models.',
+    why: 'Workers of jobs with `engine: job`, and validations and analyses of models.',
   },
   {
     place: 'watched',
@@ -173,7 +174,7 @@ export const rights: readonly Right[] = [
     group: '',
     resources: ['nodes'],
     verbs: ['list', 'watch'],
-    why: 'Detect nodes that do not respond.',
+    why: 'Detect nodes that do not respond, and find free GPUs for the pods of models.',
   },
   {
     place: 'cluster',

@@ -30,14 +30,39 @@ export function modelRights(group: string, more: readonly Verb[] = [], also = ''
   ]
 }
 
+/** A gang scheduler with quota: its groups say how the pods are, and other objects are read by name. */
+export function quotaRights({ quota, kinds }: GangScheduler): Right[] {
+  if (!quota) return []
+  const groups = Map.groupBy(quota.reads, ({ group }) => group)
+  return [
+    ...kinds.map(({ resource }): Right => ({
+      place: 'watched',
+      group: resource.group,
+      resources: [`${resource.plural}/status`],
+      verbs: ['patch'],
+      why: 'Report to the queue whether the pods run and how the job ends, and give quota back.',
+    })),
+    ...[...groups].map(([group, own]): Right => ({
+      place: 'cluster',
+      group,
+      resources: own.map(({ plural }) => plural),
+      verbs: ['get'],
+      why: quota.readPermission,
+    })),
+  ]
+}
+
 /** The kinds that a traffic provider or gang scheduler declares: one rule for each API group. */
-export function variantRights({ kinds, permission = '' }: TrafficProvider | GangScheduler): Right[] {
+export function variantRights(variant: TrafficProvider | GangScheduler): Right[] {
+  const { kinds, permission = '' } = variant
+  // A group with quota is created and never changed.
+  const verbs = 'quota' in variant && variant.quota ? CHILDREN.filter((verb) => verb !== 'patch') : CHILDREN
   const groups = Map.groupBy<string, (typeof kinds)[number]>(kinds, ({ resource }) => resource.group)
   return [...groups].map(([group, own]) => ({
     place: 'watched',
     group,
     resources: own.map(({ resource }) => resource.plural),
-    verbs: CHILDREN,
+    verbs,
     why: permission,
   }))
 }

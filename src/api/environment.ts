@@ -80,10 +80,11 @@ const valueFrom = object(
   },
 )
 
-const notOurs = cel(
-  `!(self in ['${serverVariables.join("', '")}'])`,
-  `env[].name must not be one of ${serverVariables.join(', ')}, which the operator sets: choose another name`,
-)
+const reserved = (names: readonly string[]) =>
+  cel(
+    `!(self in ['${names.join("', '")}'])`,
+    `env[].name must not be one of ${names.join(', ')}, which the operator sets: choose another name`,
+  )
 
 /** Variables of pods, also from Secrets, ConfigMaps and fields of the pod. */
 const variables = (description: string, name: ReturnType<typeof variableName>) =>
@@ -109,4 +110,17 @@ export const environment = (description: string, gpus: string) => variables(desc
 
 /** Of model servers. */
 export const serverEnvironment = (description: string, gpus: string) =>
-  variables(description, variableName(gpus, [notOurs]))
+  variables(description, variableName(gpus, [reserved(serverVariables)]))
+
+/** What a Job of an analysis is told about the version that it judges. */
+export const analysisVariables = [
+  'MODEL_NAME',
+  'MODEL_VERSION',
+  'MODEL_URL',
+  'MODEL_WEIGHT',
+  'ROLLOUT_REVISION',
+  'ROLLOUT_STEP',
+] as const
+
+export const analysisEnvironment = (description: string, gpus: string) =>
+  variables(description, variableName(gpus, [reserved(analysisVariables)]))

@@ -62,6 +62,18 @@ const analysisStatus = object(
   { description: 'Judgement of the present step.' },
 )
 
+const jobResult = object(
+  {
+    metric: text({ description: 'Name of the metric.', maxLength: 32, examples: ['accuracy'] }),
+    version: versionName('jobs[].version', 'Version that was judged.'),
+    result: strEnum(['Pass', 'Fail'], { description: 'Result of the Job.' }),
+    message: optional(
+      text({ description: 'Last output of the Job.', maxLength: 512, examples: ['accuracy 0.97 on 1000 samples'] }),
+    ),
+  },
+  { description: 'Result of a Job of the analysis.' },
+)
+
 export const rolloutStatus = object(
   {
     phase: strEnum(['Progressing', 'Paused', 'Watching', 'Completed', 'RolledBack', 'Aborted', 'Halted'], {
@@ -88,6 +100,12 @@ export const rolloutStatus = object(
       dateTime({ description: 'Time since when the weights of the step are observed to be in effect.' }),
     ),
     analysis: optional(analysisStatus),
+    jobs: optional(
+      listMap(jobResult, ['metric', 'version'], {
+        description: 'Results of the Jobs of the present step.',
+        maxItems: 8 * MAX_VERSIONS,
+      }),
+    ),
     reason: optional(text({ description: 'Reason in CamelCase.', maxLength: 64, examples: ['AnalysisFailed'] })),
     message: optional(
       text({
@@ -138,6 +156,7 @@ export const revisionHistory = listMap(revision, ['revision'], {
 export type RolloutStatus = Infer<typeof rolloutStatus>
 export type RolloutPhase = RolloutStatus['phase']
 export type AnalysisStatus = Infer<typeof analysisStatus>
+export type JobResult = Infer<typeof jobResult>
 export type AnalysisCounter = Infer<typeof counter>
 export type Revision = Infer<typeof revision>
 export type Shares = Revision['weights']

@@ -70,6 +70,8 @@ export interface VersionCounters {
   /** Of recent requests, in milliseconds. Undefined before the first request. */
   readonly latencyMsP50?: number
   readonly latencyMsP99?: number
+  /** Sum over time of the requests in progress, in milliseconds: its rate is their average number. Absent: not counted. */
+  readonly openMsSum?: number
 }
 
 export interface RouterReport {
@@ -88,4 +90,8 @@ export interface VersionRates {
   readonly averageLatencyMs?: number
   /** From 0 to 1. Undefined without requests. */
   readonly errorRate?: number
+  /** Average number of requests in progress. Undefined if a router does not count them. */
+  readonly concurrency?: number
+  /** Number of routers whose requests are included. */
+  readonly proxies?: number
 }

@@ -1,5 +1,6 @@
-/** A limit of a user on what Prometheus knows of a version. */
+/** What a user wants to know of a version: a query of Prometheus with a limit, or a Job. */
 import { cel, type Infer, object, optional, text } from './schema.ts'
+import { type AnalysisJob, analysisJob } from './serving-analysis-job.ts'
 
 const NUMBER = '^-?[0-9]{1,12}([.][0-9]{1,6})?$'
 const PERCENT = '^[0-9]{1,5}([.][0-9]{1,4})?%$'
@@ -37,14 +38,17 @@ export const analysisMetric = object(
         ),
       ],
     }),
-    query: text({
-      description:
-        'PromQL query that gives one number for one version. `{namespace}`, `{model}`, `{version}`, `{workload}` (its Deployment) and ' +
-        '`{range}` (the time since the interval began, such as `60s`) are replaced. Only series of the namespace of the model are read.',
-      minLength: 1,
-      maxLength: 1024,
-      examples: ['avg(model_accuracy{model="{model}",version="{version}"})'],
-    }),
+    query: optional(
+      text({
+        description:
+          'PromQL query that gives one number for one version. `{namespace}`, `{model}`, `{version}`, `{workload}` (its Deployment) and ' +
+          '`{range}` (the time since the interval began, such as `60s`) are replaced. Only series of the namespace of the model are read.',
+        minLength: 1,
+        maxLength: 1024,
+        examples: ['avg(model_accuracy{model="{model}",version="{version}"})'],
+      }),
+    ),
+    job: optional(analysisJob),
     max: optional(number('max', 'The largest value of a new version.')),
     min: optional(number('min', 'The smallest value of a new version.')),
     maxRatio: optional(
@@ -58,10 +62,18 @@ export const analysisMetric = object(
     ),
   },
   {
-    description: 'A limit on what Prometheus knows of a version.',
+    description: 'A limit on what Prometheus knows of a version, or a Job that judges it.',
     rules: [
       cel(
-        'has(self.max) || has(self.min) || has(self.maxRatio)',
+        'has(self.query) != has(self.job)',
+        'spec.rollout.analysis.metrics[] needs a query or a job, and not both: set one of them',
+      ),
+      cel(
+        '!has(self.job) || !(has(self.max) || has(self.min) || has(self.maxRatio))',
+        'spec.rollout.analysis.metrics[].job is judged by its exit code: remove max, min and maxRatio',
+      ),
+      cel(
+        'has(self.job) || has(self.max) || has(self.min) || has(self.maxRatio)',
         'spec.rollout.analysis.metrics[] has no limit: set max, min or maxRatio',
       ),
     ],
@@ -69,3 +81,14 @@ export const analysisMetric = object(
 )
 
 export type AnalysisMetric = Infer<typeof analysisMetric>
+
+export interface QueryMetric extends AnalysisMetric {
+  readonly query: string
+}
+
+export interface JobMetric extends AnalysisMetric {
+  readonly job: AnalysisJob
+}
+
+export const isQueryMetric = (metric: AnalysisMetric): metric is QueryMetric => metric.query !== undefined
+export const isJobMetric = (metric: AnalysisMetric): metric is JobMetric => metric.job !== undefined

@@ -96,7 +96,7 @@ const analysis = object(
     metrics: optional(
       listMap(analysisMetric, ['name'], {
         description:
-          'Limits on what Prometheus knows of the versions. Need a Prometheus in the configuration of the operator.',
+          'Limits on what Prometheus knows of the versions, which need a Prometheus in the configuration of the operator, and Jobs that judge them.',
         minItems: 1,
         maxItems: 8,
       }),

@@ -13,14 +13,25 @@ const targets = {
   targetMemoryUtilization: optional(int32(percent('Target memory utilization in percent of the request.'))),
   targetRequestsPerSecond: optional(
     int32({
-      description: 'Target number of requests per second and pod. Needs a metrics adapter.',
+      description:
+        'Target number of requests per second and pod. Needs the traffic provider router or a metrics adapter.',
       minimum: 1,
       examples: [50],
     }),
   ),
+  targetConcurrency: optional(
+    int32({
+      description:
+        'Target number of requests in progress per pod. Needs the traffic provider router or a metrics adapter.',
+      minimum: 1,
+      examples: [8],
+    }),
+  ),
   targetQueueDepth: optional(
     int32({
-      description: 'Target number of queued requests per pod. Needs a metrics adapter.',
+      description:
+        'Target number of queued requests per pod. Needs the traffic provider router, which counts every request in progress ' +
+        'beyond one per pod as queued, or a metrics adapter.',
       minimum: 1,
       examples: [4],
     }),

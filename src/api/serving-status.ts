@@ -1,5 +1,6 @@
 /** Status and printer columns that the ModelDeployments of both groups share. */
 
+import { versionAutoscaling } from './autoscaling-status.ts'
 import { conditionsSchema } from './conditions.ts'
 import { versionHealth } from './health-status.ts'
 import type { Column } from './kind.ts'
@@ -21,6 +22,31 @@ const rates = (description: string) =>
       { description },
     ),
   )
+
+const rollingUpdate = object(
+  {
+    template: text({
+      description: 'Digest of the pod template that is rolled out.',
+      maxLength: 64,
+      examples: ['5f2c91aa'],
+    }),
+    maxSurge: int32({
+      description:
+        'Pods above the number of replicas while pods are replaced. 0: an old pod ends before a new one starts.',
+      minimum: 0,
+      maximum: 1,
+    }),
+    message: text({
+      description: 'Why, as observed before the first pod was replaced.',
+      maxLength: 512,
+      examples: ['Rolling out v2 without surge: 0 of 1 GPU is free'],
+    }),
+  },
+  {
+    description:
+      'How the pods are replaced, decided by the free GPUs. Present until all pods are replaced, unless a GPU was free.',
+  },
+)
 
 const activeVersion = object(
   {
@@ -59,7 +85,9 @@ const activeVersion = object(
         examples: ['Waiting for a node'],
       }),
     ),
+    rollingUpdate: optional(rollingUpdate),
     health: optional(versionHealth),
+    autoscaling: optional(versionAutoscaling),
     metrics: rates('Traffic of this version.'),
   },
   { description: 'Status of a version.' },
@@ -142,6 +170,7 @@ export const servingStatus = object(
 
 export type ServingStatus = Infer<typeof servingStatus>
 export type ActiveVersion = Infer<typeof activeVersion>
+export type RollingUpdate = Infer<typeof rollingUpdate>
 export type TrafficStatus = Infer<typeof trafficStatus>
 export type TrafficWay = TrafficStatus['provider']
 

@@ -2,10 +2,11 @@
 
 import { labelKey } from './affinity.ts'
 import { placement } from './placement.ts'
+import { admission, pendingQuota } from './training-quota.ts'
 import { cel, dateTime, type Infer, int32, object, objectName, optional, strEnum, text } from './schema.ts'
 
 /** The schedulers of gangs, in the order in which `auto` tries them. */
-export const gangSchedulers = ['volcano', 'coscheduling', 'native', 'none'] as const
+export const gangSchedulers = ['volcano', 'kueue', 'coscheduling', 'native', 'none'] as const
 
 export type GangSchedulerName = (typeof gangSchedulers)[number]
 
@@ -28,10 +29,18 @@ export const scheduling = object(
         description:
           'What places all pods of an attempt together or none of them: Volcano, the plugin coscheduling of ' +
           'scheduler-plugins, or the PodGroups of Kubernetes (native). Default auto: the first of these whose PodGroup the ' +
-          'cluster serves, for jobs with more than one pod; else none.',
+          'cluster serves, for jobs with more than one pod; else none. kueue: no pod is created before Kueue has granted ' +
+          'quota for all of them. auto chooses it only for a job with a queue, and the label `kueue.x-k8s.io/queue-name` ' +
+          'of the job chooses it in any case.',
       }),
     ),
-    queueName: optional(objectName('Queue of the gang scheduler. Only volcano has queues.', 'research')),
+    queueName: optional(
+      objectName(
+        'Queue of the job: a queue of Volcano, or a LocalQueue of Kueue in the namespace of the job. With Kueue, the label ' +
+          '`kueue.x-k8s.io/queue-name` of the job takes precedence.',
+        'research',
+      ),
+    ),
     gangTimeoutSeconds: optional(
       int32({
         description:
@@ -48,8 +57,8 @@ export const scheduling = object(
     description: 'Scheduling constraints of the pods.',
     rules: [
       cel(
-        `!has(self.queueName) || !has(self.gang) || self.gang in ['auto', 'volcano']`,
-        'scheduling.queueName needs a gang scheduler with queues: set scheduling.gang to volcano or auto, or remove queueName',
+        `!has(self.queueName) || !has(self.gang) || self.gang in ['auto', 'volcano', 'kueue']`,
+        'scheduling.queueName needs a gang scheduler with queues: set scheduling.gang to volcano, kueue or auto, or remove queueName',
         { fieldPath: '.queueName' },
       ),
     ],
@@ -62,7 +71,14 @@ export const schedulingStatus = object(
       description: 'Gang scheduler of the attempt in `attempt`. none: its pods are scheduled one by one.',
     }),
     attempt: int32({ description: 'Attempt that it was chosen for.', minimum: 1 }),
-    podGroup: optional(text({ description: 'Name of the PodGroup.', maxLength: 253, examples: ['bert'] })),
+    podGroup: optional(
+      text({ description: 'Name of the PodGroup, or of the Workload of Kueue.', maxLength: 253, examples: ['bert'] }),
+    ),
+    queueName: optional(
+      text({ description: 'LocalQueue that grants quota to the job.', maxLength: 253, examples: ['research'] }),
+    ),
+    pending: optional(pendingQuota),
+    admission: optional(admission),
     partialSince: optional(
       dateTime({ description: 'Since when some pods have a node while others that the job needs find none.' }),
     ),

@@ -5,6 +5,7 @@ import { computeResources } from './compute.ts'
 import { imagePullSecrets } from './container-image.ts'
 import { environment } from './environment.ts'
 import { type CustomObject, type KindVersion } from './kind.ts'
+import { managedBy } from './managed-by.ts'
 import { cel, flag, type Infer, int32, int64, object, optional, type Rule, strEnum, text } from './schema.ts'
 import { trainingGuards } from './pod-guards.ts'
 import { podTemplate } from './pod-template.ts'
@@ -124,6 +125,7 @@ const spec = object(
     ),
     roles: optional(roles),
     elastic: optional(elastic),
+    managedBy: optional(managedBy),
     suspend: flag({ description: 'Stops the workers and keeps the job. Set to false to resume.', default: false }),
     hyperparameters: optional(hyperparameters),
     checkpoint,
@@ -198,6 +200,7 @@ const spec = object(
       immutable('dataset'),
       immutable('framework'),
       immutable('engine'),
+      immutable('managedBy'),
       immutable('roles'),
     ],
   },

@@ -41,10 +41,19 @@ export interface Contribution {
   readonly fieldManager: string
 }
 
+/** The status of a child that other controllers write too. It is written only if the child has not changed since it was observed. */
+export interface Report {
+  /** As observed. */
+  readonly object: KubeObject
+  /** The whole status. Conditions without a time get one. */
+  readonly status: object
+}
+
 export type PlannedWrite =
   | { readonly how: WriteMode; readonly object: KubeObject }
   | ({ readonly how: 'annotate' } & Annotated)
   | ({ readonly how: 'contribute' } & Contribution)
+  | ({ readonly how: 'report' } & Report)
 
 /** How an observed object is deleted. */
 export type DeleteMode =

@@ -16,6 +16,7 @@ interface Flow {
   readonly requests: number
   readonly errors: number
   readonly latencyMs: number
+  readonly openMs?: number
   readonly seconds: number
 }
 
@@ -62,8 +63,19 @@ function flowOf(now: VersionCounters, then: VersionCounters | undefined, seconds
     requests: now.requests - base.requests,
     errors: Math.max(0, now.errors - base.errors),
     latencyMs: Math.max(0, now.latencyMsSum - base.latencyMsSum),
+    ...(now.openMsSum !== undefined && { openMs: openBetween(now.openMsSum, then?.openMsSum) }),
     seconds,
   }
+}
+
+const openBetween = (now: number, then = 0): number => (then <= now ? now - then : now)
+
+/** Undefined if one of them is not counted. */
+function concurrencyOf(flows: readonly Flow[]): number | undefined {
+  return flows.reduce<number | undefined>((sum, { openMs, seconds }) => {
+    if (sum === undefined || openMs === undefined) return undefined
+    return sum + (seconds > 0 ? openMs / 1_000 / seconds : 0)
+  }, 0)
 }
 
 function ratesOf(flows: readonly Flow[]): ReadonlyMap<string, VersionRates> {
@@ -76,7 +88,13 @@ function ratesOf(flows: readonly Flow[]): ReadonlyMap<string, VersionRates> {
       averageLatencyMs: sum((one) => one.latencyMs) / requests,
       errorRate: sum((one) => one.errors) / requests,
     }
-    versions.set(version, { requestsPerSecond, ...(requests > 0 && perRequest) })
+    const concurrency = concurrencyOf(own)
+    versions.set(version, {
+      requestsPerSecond,
+      proxies: own.length,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(requests > 0 && perRequest),
+    })
   }
   return versions
 }

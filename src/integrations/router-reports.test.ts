@@ -84,7 +84,23 @@ describe('rates', () => {
     const rates = new TrafficRates()
     assert.equal(rates.note(reports(report(100), report(0)), 0), undefined)
     const after = rates.note(reports(report(200), report(300, { errors: 40 })), 10_000)
-    assert.deepEqual(after?.get('v1'), { requestsPerSecond: 40, averageLatencyMs: 20, errorRate: 0.1 })
+    const figures = { requestsPerSecond: 40, averageLatencyMs: 20, errorRate: 0.1, proxies: 2 }
+    assert.deepEqual(after?.get('v1'), figures)
+  })
+
+  test('include the average number of requests in progress, if every router counts them', () => {
+    const open = (openMsSum?: number): TrafficReport => {
+      const [version] = report(0).versions
+      return { startedAt: 1, versions: [{ ...version!, ...(openMsSum !== undefined && { openMsSum }) }] }
+    }
+    const between = (before: readonly TrafficReport[], after: readonly TrafficReport[]) => {
+      const rates = new TrafficRates()
+      rates.note(reports(...before), 0)
+      return rates.note(reports(...after), 10_000)?.get('v1')?.concurrency
+    }
+    assert.equal(between([open(5_000), open(0)], [open(35_000), open(10_000)]), 4)
+    assert.equal(between([open(90_000)], [open(20_000)]), 2, 'a counter that has restarted')
+    assert.equal(between([open(0), open()], [open(35_000), open()]), undefined)
   })
 
   test('do not change within a window', () => {
@@ -111,7 +127,7 @@ describe('rates', () => {
   test('without requests, the rate is zero and there are no averages', () => {
     const rates = new TrafficRates()
     rates.note(reports(report(7)), 0)
-    assert.deepEqual(rates.note(reports(report(7)), 10_000)?.get('v1'), { requestsPerSecond: 0 })
+    assert.deepEqual(rates.note(reports(report(7)), 10_000)?.get('v1'), { requestsPerSecond: 0, proxies: 1 })
   })
 
   test('a pod without a current report does not count, and is forgotten later', () => {

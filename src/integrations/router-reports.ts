@@ -84,10 +84,11 @@ function isCounters(value: unknown): value is VersionCounters {
     errors,
     latencyMsSum,
     latencyBuckets = [],
+    openMsSum = 0,
   } = (value ?? {}) as Partial<VersionCounters>
   const isBuckets =
     Array.isArray(latencyBuckets) && latencyBuckets.length <= MAX_BUCKETS && latencyBuckets.every(isBucket)
-  return typeof version === 'string' && [weight, requests, errors, latencyMsSum].every(isCount) && isBuckets
+  return typeof version === 'string' && [weight, requests, errors, latencyMsSum, openMsSum].every(isCount) && isBuckets
 }
 
 function isBucket(value: unknown): value is LatencyBucket {

@@ -5,7 +5,7 @@ import { recommendedLabels } from './labels.ts'
 export const MODEL_UID_LABEL = 'modeldeployment.ml.example.com/model-uid'
 /** On every object of one version, pods included. */
 export const VERSION_LABEL = 'modeldeployment.ml.example.com/version'
-/** What a pod does: `server` and `validation` here; providers add the roles of their own pods. */
+/** What a pod does: `server`, `validation` and `analysis` here; providers add the roles of their own pods. */
 export const ROLE_LABEL = 'modeldeployment.ml.example.com/role'
 
 export interface Named {
@@ -31,12 +31,21 @@ export const HTTP_PORT_NAME = 'http'
 const MAX_NAME = 63
 
 /** The digest names what is validated: another model, image or script is another validation. */
-export function validationName(model: Named, version: string, digest: string): string {
-  const end = `-validate-${digest}`
-  return `${versionedName(model, version)
-    .slice(0, MAX_NAME - end.length)
-    .replace(/-+$/, '')}${end}`
+export const validationName = (model: Named, version: string, digest: string): string =>
+  ending(versionedName(model, version), `-validate-${digest}`)
+
+interface Run {
+  readonly revision: number
+  readonly step: number
+  /** Of the metric and the version. */
+  readonly digest: string
 }
+
+/** One Job for each metric, version, revision and step. */
+export const analysisName = (model: Named, version: string, { revision, step, digest }: Run): string =>
+  ending(versionedName(model, version), `-r${revision}-s${step}-${digest}`)
+
+const ending = (name: string, end: string): string => `${name.slice(0, MAX_NAME - end.length).replace(/-+$/, '')}${end}`
 
 /** Labels of the pods of a version. Selectors use them. */
 export const serverLabels = (model: Named, version: string): Record<string, string> => ({
@@ -46,7 +55,7 @@ export const serverLabels = (model: Named, version: string): Record<string, stri
 })
 
 /** What an object of a model is for. */
-export type ModelComponent = 'server' | 'validation' | 'traffic' | 'config' | 'storage'
+export type ModelComponent = 'server' | 'validation' | 'analysis' | 'traffic' | 'config' | 'storage'
 
 /** Labels of every object of a model, pods included. */
 export const modelLabels = (

@@ -74,7 +74,9 @@ async function observed({ pods = [], deployments = [], services = [], endpoints 
   await filled(caches.models, [model])
   const readReports = () => Promise.resolve(new Map<string, never>())
   const rates = { note: () => new Map() }
-  const seen = await gatherServing(model, { caches, config: defaultServingConfig, now: 0, readReports, rates })
+  const deviceSources = { nodes: caches.nodes, pods: [caches.pods] }
+  const deps = { caches, config: defaultServingConfig, now: 0, readReports, rates, deviceSources }
+  const seen = await gatherServing(model, deps)
   return { seen, caches }
 }
 

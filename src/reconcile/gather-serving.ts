@@ -1,4 +1,4 @@
-/** Every read that a pass over a model makes. All but the reports of proxies come from memory. */
+/** Every read that a pass over a model makes. All but the reports of proxies, and pods of others where GPUs are missing, come from memory. */
 import type { ModelServer } from '../api/modelserver.v1.ts'
 import type { HealthChecks } from '../integrations/health-checks.ts'
 import type { MetricReader } from '../integrations/prometheus/metric-reader.ts'
@@ -9,6 +9,7 @@ import { keyOf, type KubeObject } from '../kube/object.ts'
 import type { Deployment, EndpointSlice, Pod, Service } from '../kube/resources.ts'
 import { serviceName } from '../plan/model-names.ts'
 import {
+  deviceDemands,
   type Measured,
   type Model,
   questionsOf,
@@ -18,7 +19,9 @@ import {
 } from '../plan/serving/index.ts'
 import { providers, type Proxy } from '../plan/traffic/index.ts'
 import { type Cache, isControlledBy } from '../runtime/index.ts'
+import { type DeviceSources, gatherDevices } from './gather-devices.ts'
 import { healthTargets } from './health-targets.ts'
+import type { MetricApis } from './metric-apis.ts'
 import { leftovers, servedKinds, type ServingCaches } from './serving-caches.ts'
 import { childrenOf, isPodOf, podsOf } from './serving-members.ts'
 
@@ -39,11 +42,20 @@ export interface GatherServingDeps {
   readonly rates: Rates
   /** Absent: the operator makes no health checks. */
   readonly healthChecks?: Pick<HealthChecks, 'follow'>
+  /** Absent: no version is scaled by its requests. */
+  readonly metricApis?: Pick<MetricApis, 'read'>
   /** Absent: no Prometheus is configured. */
   readonly prometheus?: MetricSource
+  readonly deviceSources: DeviceSources
 }
 
 export async function gatherServing(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {
+  const observed = await gatherModel(model, deps)
+  const demands = deviceDemands(observed)
+  return demands.length === 0 ? observed : { ...observed, devices: await gatherDevices(demands, deps.deviceSources) }
+}
+
+async function gatherModel(model: Model, deps: GatherServingDeps): Promise<ServingObserved> {
   const { caches, config, now } = deps
   const own = <T extends KubeObject>(cache: Cache<T>): T[] => childrenOf(model, cache)
   const { children } = caches
@@ -57,6 +69,8 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const health = deps.healthChecks?.follow(healthKind(model), keyOf(model), healthTargets(model, pods))
   const measured = deps.prometheus && measuredOf(model, deployments, { ...deps, prometheus: deps.prometheus })
+  // Only proxies count requests.
+  const metricApis = proxies.length === 0 ? undefined : await deps.metricApis?.read()
   const services = own(children.services)
   const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
@@ -74,6 +88,7 @@ export async function gatherServing(model: Model, deps: GatherServingDeps): Prom
     jobs,
     pods,
     servedKinds: servedKinds(caches),
+    ...(metricApis && { metricApis }),
     traffic: { routes: caches.routes.flatMap(own), proxies, reports },
     ...(rates && { rates }),
     ...(health && { health }),

@@ -30,6 +30,7 @@ function failedWorker(failureLogs: boolean): { cluster: TrainingCluster; deps: G
     slowWatch: new ProgressWatch({ monotonic: () => 0 }),
     readLog: () => Promise.resolve('secret'),
     readClaimEvent: () => Promise.resolve(undefined),
+    readReference: () => Promise.resolve(undefined),
     readMembers: () => Promise.resolve({ pods: cluster.pods }),
   }
   return { cluster, deps }
@@ -56,7 +57,7 @@ async function gathered(job: TrainingJob, { cached, live, config, now }: Pods) {
     return { pods: live }
   }
   const absent = async () => undefined
-  const reading = { readLog: absent, readClaimEvent: absent, readMembers }
+  const reading = { readLog: absent, readClaimEvent: absent, readReference: absent, readMembers }
   const observed = await gatherTraining(job, {
     caches: cachesWith(cached),
     config,

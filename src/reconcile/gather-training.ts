@@ -8,6 +8,7 @@ import type { Tracker } from '../integrations/mlflow/tracker.ts'
 import { type KubeObject, keyOf } from '../kube/object.ts'
 import { parseQuantity, quantityNumber } from '../kube/quantity.ts'
 import type { Node, Pod } from '../kube/resources.ts'
+import type { NodePlacement } from '../plan/pod/node-fit.ts'
 import { unschedulable } from '../plan/pod-trouble.ts'
 import {
   awaitsDeployment,
@@ -18,8 +19,9 @@ import {
   needsLiveRead,
   progressMark,
   progressTarget,
+  quotaReferences,
+  referenceKey,
   type NodeFacts,
-  type NodePlacement,
   resumedJobName,
   podLog,
   ROLE_LABEL,
@@ -36,9 +38,11 @@ import {
 import type { ReadClaimEvent } from './claim-event.ts'
 import { gatherHistory, HISTORY_LINES } from './gather-history.ts'
 import { FAILURE_LINES, lastLines } from './log-tail.ts'
-import { jobKeys, NODE, servedGangKinds, type TrainingCaches } from './training-caches.ts'
+import { NODE } from './node-cache.ts'
+import { jobKeys, servedGangKinds, type TrainingCaches } from './training-caches.ts'
 import type { HistoryStore } from './training-history.ts'
 import { cachedMembers, type Members, ownWorkload, type ReadMembers } from './training-members.ts'
+import type { ReadReference } from './quota-reference.ts'
 import type { ProgressWatch } from './progress-watch.ts'
 import type { GpuUtilization } from './gpu-utilization.ts'
 import type { TrainingReports } from './training-reports.ts'
@@ -54,6 +58,7 @@ export interface GatherDeps {
   readonly readLog: ReadLog
   readonly readClaimEvent: ReadClaimEvent
   readonly readMembers: ReadMembers
+  readonly readReference: ReadReference
   readonly progressWatch: Pick<ProgressWatch, 'observe'>
   readonly slowWatch: Pick<ProgressWatch, 'observe'>
   readonly gpuUsage?: Pick<GpuUtilization, 'follow' | 'of'>
@@ -68,7 +73,8 @@ const MAX_LOGS = 3
 
 export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promise<TrainingObserved> {
   const cached = withMembers(job, cachedMembers(job, deps.caches), deps)
-  const observed = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const current = needsLiveRead(cached) ? withMembers(job, await deps.readMembers(job), deps) : cached
+  const observed = { ...current, ...(await readQuotaObjects(current, deps)) }
   deps.reports?.follow({ key: keyOf(job), uid: job.metadata.uid ?? '' }, progressTarget(observed))
   return {
     ...observed,
@@ -79,6 +85,21 @@ export async function gatherTraining(job: TrainingJob, deps: GatherDeps): Promis
     ...(await gatherHistory(observed, deps)),
     secretData: await generateSecretData(secretsToGenerate(job)),
   }
+}
+
+async function readQuotaObjects(
+  observed: TrainingObserved,
+  { readReference }: GatherDeps,
+): Promise<Pick<TrainingObserved, 'found'>> {
+  const references = quotaReferences(observed)
+  if (references.length === 0) return {}
+  const found = await Promise.all(
+    references.map(async (one) => {
+      const object = await readReference(one)
+      return object ? [[referenceKey(one), object] as const] : []
+    }),
+  )
+  return { found: new Map(found.flat()) }
 }
 
 function utilizationOf(observed: TrainingObserved, { gpuUsage }: GatherDeps): Pick<TrainingObserved, 'gpuUtilization'> {

@@ -13,6 +13,7 @@ import {
   EndpointSlice,
   HorizontalPodAutoscaler,
   Job,
+  type Node,
   PersistentVolumeClaim,
   Pod,
   PodDisruptionBudget,
@@ -23,6 +24,7 @@ import type { Model } from '../plan/serving/index.ts'
 import { kindName, type ProviderKind, providers } from '../plan/traffic/index.ts'
 import type { Cache, Caches, Exclusive, KindOptions } from '../runtime/index.ts'
 import { modelCache, modelIndexes, UID } from './model-cache.ts'
+import { nodeCache, nodeIndex } from './node-cache.ts'
 import { QUEUED } from './queued.ts'
 import { trimmedServer } from './trimmed-pod.ts'
 
@@ -43,6 +45,7 @@ export interface ServingCaches {
   readonly mlopsModels?: Cache<MlopsModelDeployment>
   readonly servers: Cache<ModelServer>
   readonly pods: Cache<Pod>
+  readonly nodes: Cache<Node>
   /** Of the models' Services, not of those of single versions. They have the labels of their Service. */
   readonly endpoints: Cache<EndpointSlice>
   readonly children: ChildCaches
@@ -78,7 +81,8 @@ export function servingCaches(caches: Caches, options: ServingScope = {}): Servi
     models: modelCache(caches, scope),
     ...(mlops && { mlopsModels: caches.of(mlopsModelDeployments, { ...scope, indexes: modelIndexes }) }),
     servers: caches.of(modelServers, scope),
-    pods: child(Pod, { trim: trimmedServer }),
+    pods: child(Pod, { trim: trimmedServer, indexes: { ...ours.indexes, ...nodeIndex } }),
+    nodes: nodeCache(caches),
     endpoints: child(EndpointSlice, {
       labelSelector: `${MODEL_UID_LABEL},!${VERSION_LABEL}`,
       trim: trimmedEndpoints,

@@ -8,6 +8,7 @@ import type { HealthChecks } from '../integrations/health-checks.ts'
 import { TrafficRates } from '../integrations/router-rates.ts'
 import type { ReadTrafficReports } from '../integrations/router-reports.ts'
 import { apiVersionOf, keyOf, keyString, type ObjectKey } from '../kube/object.ts'
+import type { Pod } from '../kube/resources.ts'
 import {
   defaultServingConfig,
   type Model,
@@ -29,7 +30,9 @@ import {
   type Result,
 } from '../runtime/index.ts'
 import { reportFailures } from './error-boundary.ts'
+import { type DeviceSources, nodePods } from './gather-devices.ts'
 import { gatherServing, healthKind, type MetricSource, type Rates } from './gather-serving.ts'
+import { MetricApis } from './metric-apis.ts'
 import { SERVER } from './model-cache.ts'
 import { controlledCaches, modelKeys, servingCaches, type ServingCaches } from './serving-caches.ts'
 import { addServingGauges } from './serving-gauges.ts'
@@ -76,6 +79,8 @@ interface Deps {
   readonly prometheus?: MetricSource
   readonly planner: Planner
   readonly healthChecks?: HealthChecks
+  readonly isNamespaced: boolean
+  readonly metricApis: MetricApis
 }
 
 export function addServingControllers(manager: Manager, options: ServingOptions): Controller[] {
@@ -92,6 +97,12 @@ export function addServingControllers(manager: Manager, options: ServingOptions)
     ...(options.prometheus && { prometheus: options.prometheus }),
     planner: options.planner ?? ((observed) => planServing(observed)),
     ...(options.healthChecks && { healthChecks: options.healthChecks }),
+    isNamespaced: [options.namespace ?? []].flat().length > 0,
+    metricApis: new MetricApis({
+      client: manager.client,
+      clock,
+      ...(options.discoveryMs !== undefined && { pollMs: options.discoveryMs }),
+    }),
   }
   addServingGauges({
     registry: metrics.registry,
@@ -147,13 +158,19 @@ async function reconcile(model: Model | undefined, deps: Deps, context: Reconcil
 async function advance(model: Model, deps: Deps, context: ReconcileContext): Promise<Result> {
   const { manager, planner } = deps
   const { recorder, clock } = manager
-  const gather = () => gatherServing(model, { ...deps, now: clock.now() })
+  const gather = () => gatherServing(model, { ...deps, now: clock.now(), deviceSources: deviceSources(deps, context) })
   const observed = await reportFailures(gather, { object: model, recorder })
   return reportFailures(() => carryOut(model, planner(observed), deps, context), {
     object: model,
     recorder,
     record: (refusal) => carryOut(model, planServingRejection(observed, refusal), deps, context),
   })
+}
+
+/** An operator of some namespaces may not read pods of others. */
+function deviceSources({ manager, caches, isNamespaced }: Deps, context: ReconcileContext): DeviceSources {
+  const pods = manager.caches.ofKind({ apiVersion: 'v1', kind: 'Pod' }) as unknown as readonly Cache<Pod>[]
+  return { nodes: caches.nodes, pods, ...(!isNamespaced && { readNodePods: nodePods(context) }) }
 }
 
 async function carryOut(

@@ -6,10 +6,11 @@ import { trainingJobs } from '../api/kinds.ts'
 import type { ModelDeployment } from '../api/modeldeployment.v1.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import { controllerOf, keyString, type KubeObject, type ObjectKey } from '../kube/object.ts'
-import { ConfigMap, Job, Node, PersistentVolumeClaim, Pod, Service } from '../kube/resources.ts'
+import { ConfigMap, Job, type Node, PersistentVolumeClaim, Pod, Service } from '../kube/resources.ts'
 import { awaitsDeployment, gangKindName, gangKinds, JOB_UID_LABEL, watchedClaims } from '../plan/training/index.ts'
 import type { Cache, Caches } from '../runtime/index.ts'
 import { modelCache } from './model-cache.ts'
+import { nodeCache, nodeIndex } from './node-cache.ts'
 import { QUEUED } from './queued.ts'
 import { trimmedPod } from './trimmed-pod.ts'
 
@@ -26,10 +27,9 @@ export interface TrainingCaches {
   readonly groups: readonly Cache[]
 }
 
-/** Indexes: jobs by the claims they mount and by the model that has to get their output, pods by their node. */
+/** Indexes: jobs by the claims they mount and by the model that has to get their output. */
 export const CLAIM = 'claim'
 export const OUTPUT = 'output'
-export const NODE = 'node'
 
 /** One namespace or several instead of all. */
 type Namespaces = string | readonly string[]
@@ -42,7 +42,7 @@ export interface TrainingScope {
   readonly discoveryMs?: number
 }
 
-export function trainingCaches(caches: Caches, gpuResource: string, options: TrainingScope = {}): TrainingCaches {
+export function trainingCaches(caches: Caches, options: TrainingScope = {}): TrainingCaches {
   const { namespace, discoveryMs } = options
   const scope = namespace === undefined ? {} : { namespace }
   const optional = discoveryMs === undefined ? {} : { pollMs: discoveryMs }
@@ -52,12 +52,12 @@ export function trainingCaches(caches: Caches, gpuResource: string, options: Tra
       ...scope,
       labelSelector: JOB_UID_LABEL,
       labels: [JOB_UID_LABEL],
-      indexes: { [NODE]: ({ spec }) => (spec?.nodeName === undefined ? [] : [spec.nodeName]) },
+      indexes: nodeIndex,
       trim: trimmedPod,
     }),
     workloads: caches.of(Job, { ...scope, labelSelector: OURS, exclusive: QUEUED }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),
-    nodes: caches.of(Node, { trim: (node) => trimmedNode(node, gpuResource) }),
+    nodes: nodeCache(caches),
     services: caches.of(Service, { ...scope, labelSelector: OURS, exclusive: {} }),
     configMaps: caches.of(ConfigMap, { ...scope, labelSelector: OURS, exclusive: {}, trim: withoutHistory }),
     models: modelCache(caches, scope),
@@ -112,22 +112,4 @@ function trimmedClaim({ apiVersion, kind, metadata, spec, status }: PersistentVo
     status: { phase: status?.phase },
   }
   return lean as PersistentVolumeClaim
-}
-
-/** Readiness and its time, what decides which pods match the node, and its GPUs. Heartbeats change nothing in it. */
-function trimmedNode({ apiVersion, kind, metadata, spec, status }: Node, gpuResource: string): Node {
-  const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata
-  const { unschedulable, taints } = spec ?? {}
-  const conditions = status?.conditions
-    ?.filter(({ type }) => type === 'Ready')
-    .map(({ type, status: is, lastTransitionTime }) => ({ type, status: is, lastTransitionTime }))
-  const gpus = status?.allocatable?.[gpuResource]
-  const lean = {
-    apiVersion,
-    kind,
-    metadata: { name, uid, resourceVersion, deletionTimestamp, labels },
-    ...((unschedulable || taints) && { spec: { unschedulable, taints } }),
-    status: { conditions, ...(gpus !== undefined && { allocatable: { [gpuResource]: gpus } }) },
-  }
-  return lean as Node
 }

@@ -3,6 +3,7 @@
  * is what is watched, and what happens when a write is rejected.
  */
 import { trainingJobs } from '../api/kinds.ts'
+import { isManagedByOthers } from '../api/managed-by.ts'
 import { isPaused } from '../api/paused.ts'
 import type { TrainingJob } from '../api/trainingjob.v1.ts'
 import type { Tracker } from '../integrations/mlflow/tracker.ts'
@@ -39,7 +40,9 @@ import { readLogTail } from './log-tail.ts'
 import type { GpuUtilization } from './gpu-utilization.ts'
 import { reportFailures } from './error-boundary.ts'
 import { ProgressWatch } from './progress-watch.ts'
-import { CLAIM, claimKey, jobKeys, NODE, OUTPUT, trainingCaches, type TrainingCaches } from './training-caches.ts'
+import { NODE } from './node-cache.ts'
+import { readReference } from './quota-reference.ts'
+import { CLAIM, claimKey, jobKeys, OUTPUT, trainingCaches, type TrainingCaches } from './training-caches.ts'
 import { addTrainingGauges } from './training-gauges.ts'
 import { HistoryStore } from './training-history.ts'
 import { liveMembers } from './training-members.ts'
@@ -137,7 +140,7 @@ function depsOf(manager: Manager, options: TrainingOptions): Deps {
   const { readLog, reports, tracker, gpuUsage, planner = planTraining } = options
   return {
     manager,
-    caches: trainingCaches(manager.caches, config.gpuResource, options),
+    caches: trainingCaches(manager.caches, options),
     commit: committer({ caches: manager.caches, recorder, clock, metrics, unread: [Secret], highlights: HIGHLIGHTS }),
     config,
     metrics: new TrainingMetrics(metrics.registry),
@@ -153,7 +156,7 @@ function depsOf(manager: Manager, options: TrainingOptions): Deps {
 }
 
 async function reconcile(job: TrainingJob | undefined, deps: Deps, context: ReconcileContext): Promise<Result> {
-  if (!job) return {}
+  if (!job || isManagedByOthers(job)) return {}
   deps.tracker?.follow(job.metadata.uid ?? '', trackedRun(job))
   if (job.metadata.deletionTimestamp === undefined) return isPaused(job) ? {} : advance(job, deps, context)
   const { recorder } = deps.manager
@@ -226,6 +229,7 @@ function gather(job: TrainingJob, deps: Deps, context: ReconcileContext) {
     readLog: readLog ?? readLogTail(context),
     readClaimEvent: readClaimEvent(context),
     readMembers: liveMembers(context),
+    readReference: readReference(context),
     ...(reports && { reports }),
     ...(gpuUsage && { gpuUsage }),
     ...(tracker && { tracker }),

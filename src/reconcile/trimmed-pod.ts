@@ -1,6 +1,7 @@
 import type { Pod } from '../kube/resources.ts'
+import { isDevice } from '../plan/pod/gpu-environment.ts'
 
-/** A pod without most of its spec, which is never read again: metadata, node and status remain. */
+/** A pod without most of its spec, which is never read again: metadata, node, devices and status remain. */
 export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { phase, reason, message, startTime, podIP, hostIP, conditions, containerStatuses, initContainerStatuses } =
     status ?? {}
@@ -8,7 +9,7 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
     apiVersion,
     kind,
     metadata,
-    spec: { nodeName: spec?.nodeName },
+    spec: { nodeName: spec?.nodeName, ...deviceContainers(spec) },
     status: {
       phase,
       reason,
@@ -27,12 +28,32 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
 /** Also the ports and the HTTP readiness probe of its containers: what the operator's health checks call. */
 export function trimmedServer(pod: Pod): Pod {
   const lean = trimmedPod(pod)
-  const containers = pod.spec?.containers.map(({ name, ports, readinessProbe }) => ({
+  const containers = pod.spec?.containers.map(({ name, ports, readinessProbe, resources }) => ({
     name,
+    ...devicesIn(resources),
     ports: ports?.map((port) => ({ name: port.name, containerPort: port.containerPort })),
     ...(readinessProbe?.httpGet && { readinessProbe: { httpGet: readinessProbe.httpGet } }),
   }))
   return { ...lean, spec: { ...lean.spec, containers } } as Pod
+}
+
+type PodSpec = NonNullable<Pod['spec']>
+type Container = PodSpec['containers'][number]
+
+/** The containers that have devices, with these alone: most pods have none. */
+function deviceContainers({ containers, initContainers = [] }: Partial<PodSpec> = {}): object {
+  const lean = (all: readonly Container[]) =>
+    all.flatMap(({ name, restartPolicy, resources }) => {
+      const devices = devicesIn(resources)
+      return devices ? [{ name, ...(restartPolicy !== undefined && { restartPolicy }), ...devices }] : []
+    })
+  const [own, init] = [lean(containers ?? []), lean(initContainers)]
+  return own.length + init.length === 0 ? {} : { containers: own, ...(init.length > 0 && { initContainers: init }) }
+}
+
+function devicesIn(resources: Container['resources']): Pick<Container, 'resources'> | undefined {
+  const devices = Object.entries({ ...resources?.limits, ...resources?.requests }).filter(([name]) => isDevice(name))
+  return devices.length === 0 ? undefined : { resources: { requests: Object.fromEntries(devices) } }
 }
 
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]

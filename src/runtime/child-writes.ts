@@ -1,12 +1,14 @@
 /** The writes of a plan to child objects, in the order of the plan. */
-import type { Annotated, Contribution, PlannedWrite } from '../decision/plan.ts'
+import type { Annotated, Contribution, PlannedWrite, Report } from '../decision/plan.ts'
 import { isAlreadyExists, isNotFound, isOtherUid } from '../kube/errors.ts'
 import { apiVersionOf, keyOf, type KubeObject, nameWithKind, type Resource } from '../kube/object.ts'
+import { timestamp } from '../kube/time.ts'
 import { kindRuns } from './kind-runs.ts'
 import { type ForeignObject, NameConflict } from './name-conflict.ts'
 import { beside, controlled, isControlledBy } from './ownership.ts'
 import type { Pass } from './pass.ts'
 import { slowStart } from './slow-start.ts'
+import { mergePatch, stamped } from './status.ts'
 
 /** What a write found instead of an object of the owner. */
 interface Outcome {
@@ -44,6 +46,7 @@ function isRecreation({ applier, owner }: Pass, { how, object }: PlannedWrite): 
 
 function writeOne(pass: Pass, write: PlannedWrite): Promise<Outcome> {
   if (write.how === 'annotate') return annotate(pass, write)
+  if (write.how === 'report') return report(pass, write)
   return write.how === 'contribute' ? contribute(pass, write) : WRITERS[write.how](pass, write.object)
 }
 
@@ -134,6 +137,26 @@ async function contribute({ applier, owner, call, metrics }: Pass, write: Contri
     throw new Error(`${nameWithKind(object)} has no uid: contribute only to what was observed`)
   await call.client.apply(applier.cacheOf(object).resource, object, { fieldManager, signal: call.signal })
   metrics.committed(object.kind, 'applied')
+  return DONE
+}
+
+/** With the observed resourceVersion: others write the same status. Ignores objects that are gone or replaced. */
+async function report(pass: Pass, { object, status }: Report): Promise<Outcome> {
+  if (!pass.isOurs(object)) return { spared: nameWithKind(object) }
+  const { client, signal } = pass.call
+  const { uid, resourceVersion } = object.metadata
+  if (uid === undefined) throw new Error(`${nameWithKind(object)} has no uid: report only on what was observed`)
+  const { status: before = {} } = object as KubeObject & { readonly status?: object }
+  const patch = mergePatch(before, stamped(status, before, timestamp(pass.now())))
+  if (patch === undefined) return DONE
+  const { resource } = pass.applier.cacheOf(object)
+  try {
+    const body = { metadata: { uid, resourceVersion }, status: patch }
+    await client.patch(resource, keyOf(object), body, { subresource: 'status', signal })
+    pass.metrics.committed(object.kind, 'status')
+  } catch (error) {
+    if (!isOtherUid(error) && !isNotFound(error)) throw error
+  }
   return DONE
 }
 

@@ -85,7 +85,7 @@ export function committer(deps: CommitDeps): Commit {
 }
 
 function passOf(deps: CommitDeps, { applier, owner, call }: Pick<Pass, 'applier' | 'owner' | 'call'>): Pass {
-  const { caches, metrics, unread = [] } = deps
+  const { caches, metrics, clock, unread = [] } = deps
   const observedOwner = { owner, call, resource: applier.cacheOf(owner).resource }
   return {
     owner,
@@ -93,6 +93,7 @@ function passOf(deps: CommitDeps, { applier, owner, call }: Pick<Pass, 'applier'
     call,
     applier,
     metrics,
+    now: () => clock.now(),
     unread,
     isOurs: (object) => isDescendant(object, owner, caches),
     demandCurrent: currencyCheck(observedOwner),

@@ -11,6 +11,8 @@ export interface Pass {
   readonly call: WriteCall
   readonly applier: Applier
   readonly metrics: RuntimeMetrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
   /** Kinds that are created but never read. */
   readonly unread: readonly Resource[]
   /** Whether the owner controls the object, directly or through a child. */

@@ -41,6 +41,7 @@ const servingScaling = {
   targetCPUUtilization: 60,
   targetMemoryUtilization: 80,
   targetRequestsPerSecond: 50,
+  targetConcurrency: 8,
   targetQueueDepth: 4,
   targetGPUUtilization: 70,
 }
@@ -99,6 +100,7 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     { name: 'chief' },
   ],
   elastic: { minWorkers: 2, maxWorkers: 8, resizePolicy: 'Now', maxWaitSeconds: 60 },
+  managedBy: 'ml.example.com/training-controller',
   suspend: false,
   hyperparameters,
   checkpoint: {
@@ -248,6 +250,16 @@ export const completeModelDeployment = complete(modelDeploymentKind, 'v1', {
       maxLatencyRatio: '120%',
       metrics: [
         { name: 'accuracy', query: 'avg(accuracy{version="{version}"})', max: '1', min: '0.9', maxRatio: '110%' },
+        {
+          name: 'quality',
+          job: {
+            image: 'registry/evaluate:tag',
+            command: ['python'],
+            args: ['evaluate.py'],
+            env: [{ name: 'HOLDOUT', value: 'a' }],
+            timeoutSeconds: 60,
+          },
+        },
       ],
       minRequests: 100,
       intervalSeconds: 30,

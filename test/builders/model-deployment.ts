@@ -3,6 +3,7 @@ import type { MlopsModelDeployment, MlopsModelDeploymentSpec } from '../../src/a
 import type { ModelDeployment, ModelDeploymentSpec } from '../../src/api/modeldeployment.v1.ts'
 import type { Deployment, Job, Pod } from '../../src/kube/resources.ts'
 import { ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
+import { isGpuEnvironment } from '../../src/plan/pod/gpu-environment.ts'
 
 /** As a user writes it: the server sets the defaults. */
 export type ModelSpecInput = Partial<Omit<ModelDeploymentSpec, 'traffic' | 'scaling' | 'versions'>> & {
@@ -56,9 +57,10 @@ export function mlopsModel(
 export const versionOf = (pod: Pod): string | undefined => pod.metadata.labels?.[VERSION_LABEL]
 export const servingRoleOf = (pod: Pod): string | undefined => pod.metadata.labels?.[ROLE_LABEL]
 
-/** What a server or its validation runs on, read off the pods alone: image, environment and how the model is fetched. */
+/** What a server or its validation runs on, read off the pods alone: image, environment without that of GPUs, and how the model is fetched. */
 export function contentOf({ spec }: Deployment | Job): string {
   const { containers = [], initContainers = [] } = spec?.template.spec ?? {}
   const fetches = initContainers.map(({ args, env }) => ({ args, env }))
-  return JSON.stringify([containers.map(({ image, env }) => ({ image, env })), fetches])
+  const servers = containers.map(({ image, env = [] }) => ({ image, env: env.filter((one) => !isGpuEnvironment(one)) }))
+  return JSON.stringify([servers, fetches])
 }

@@ -137,7 +137,7 @@ const byHand: readonly [Complete, Spec, ...string[]][] = [
   [completeTrainingJob, { volumeMounts: [{ name: 'scratch', mountPath: '/a/../b' }] }, 'mountPath', '".."'],
   [completeTrainingJob, { volumeMounts: [{ name: 'scratch', mountPath: '/a', subPath: '../b' }] }, 'subPath', '".."'],
   [completeTrainingJob, { envFrom: [{ prefix: 'A' }] }, 'spec.envFrom', 'exactly one source'],
-  [completeTrainingJob, { scheduling: { gang: 'native', queueName: 'q' } }, 'scheduling.queueName', 'volcano or auto'],
+  [completeTrainingJob, { scheduling: { gang: 'native', queueName: 'q' } }, 'scheduling.queueName', 'kueue or auto'],
 
   [completeModelDeployment, { versions: weights(60, 30) }, 'spec.versions', 'sum to 100'],
   [completeModelDeployment, { versions: weights(50, 51) }, 'spec.versions', 'sum to 100'],

@@ -30,6 +30,7 @@ const changes: readonly [Complete, Spec, Spec, ...string[]][] = [
   [completeTrainingJob, { roles: null }, { engine: 'job' }, 'spec.engine', 'immutable'],
   [completeTrainingJob, {}, { roles: [{ name: 'ps', replicas: 3 }] }, 'spec.roles', 'immutable'],
   [completeTrainingJob, {}, { roles: null }, 'spec.roles', 'immutable'],
+  [completeTrainingJob, {}, { managedBy: 'other.example.com/controller' }, 'spec.managedBy', 'immutable'],
   [completeTrainingJob, {}, { image: 'new', cleanPodPolicy: 'None', scheduling: null }],
   [completeTrainingJob, { elastic: null }, { numWorkers: 5 }, 'spec.numWorkers', 'spec.suspend'],
   [completeTrainingJob, {}, { numWorkers: 5, elastic: null }, 'spec.numWorkers', 'spec.elastic'],

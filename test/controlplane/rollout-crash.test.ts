@@ -16,6 +16,7 @@ const SLICE = 40
 for (const [name, from] of [
   ['model: promote a canary', 5],
   ['model: roll a canary back', 11],
+  ['model: promote a canary by Jobs', 9],
   ['model: abort a canary', 17],
   ['model: switch blue-green', 7],
   ['model: abort a blue-green switch', 13],

@@ -1,4 +1,5 @@
 /** A fake Envoy: uses the files that were written to it, and gives its account of them as the real one does. */
+import { SHOW_OPEN } from '../../src/agent/router/open-requests.ts'
 import { SHOW_STATISTICS } from '../../src/agent/router/statistics.ts'
 
 type File = 'clusters' | 'routes' | 'endpoints'
@@ -17,6 +18,8 @@ export class FakeEnvoy {
   isDeaf = false
   isGone = false
   statistics = ''
+  /** Requests in progress, by `ip:port`. */
+  open: Readonly<Record<string, number>> = {}
 
   readonly write = (file: File, text: string): Promise<void> => {
     if (this.files.get(file) !== text) this.writes.push(file)
@@ -28,7 +31,19 @@ export class FakeEnvoy {
   readonly ask = (_: string, path: string): Promise<string> => {
     if (this.isGone) return Promise.reject(new Error('ENOENT'))
     this.#follow()
-    return Promise.resolve(path === SHOW_STATISTICS ? this.statistics : JSON.stringify({ configs: this.#configs() }))
+    if (path === SHOW_STATISTICS) return Promise.resolve(this.statistics)
+    return Promise.resolve(JSON.stringify(path === SHOW_OPEN ? this.#clusters() : { configs: this.#configs() }))
+  }
+
+  #clusters(): object {
+    const host_statuses = Object.entries(this.open).map(([address, count]) => ({
+      address: { socket_address: { address: address.split(':')[0], port_value: Number(address.split(':')[1]) } },
+      stats: [
+        { name: 'cx_active', value: '9' },
+        { type: 'GAUGE', name: 'rq_active', value: String(count) },
+      ],
+    }))
+    return { cluster_statuses: [{ name: 'versions', host_statuses }, { name: 'empty' }] }
   }
 
   /** The resources of a file that it uses. */

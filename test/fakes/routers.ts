@@ -70,7 +70,9 @@ export function routerOutcome(pod: Pod): PodOutcome {
   return hasNoRoute ? unready(pod) : undefined
 }
 
-/** Servers run, routers are ready once they have a route, and validations end with this exit code. */
+const JUDGES: readonly (string | undefined)[] = ['validation', 'analysis']
+
+/** Servers run, routers are ready once they have a route, and validations and analyses end with this exit code. */
 export function servingOutcome(exitCode = 0): (pod: Pod) => PodOutcome {
-  return (pod) => (servingRoleOf(pod) === 'validation' ? { exitCode } : routerOutcome(pod))
+  return (pod) => (JUDGES.includes(servingRoleOf(pod)) ? { exitCode } : routerOutcome(pod))
 }

@@ -1,5 +1,6 @@
 import type { Mutant } from './mutant.ts'
 import { agentMutants } from './list/agent.ts'
+import { autoscalingMutants } from './list/autoscaling.ts'
 import { checkpointMutants } from './list/checkpoints.ts'
 import { apiMutants } from './list/api.ts'
 import { commandMutants } from './list/command.ts'
@@ -15,6 +16,8 @@ import { strategyMutants } from './list/rollout-strategy.ts'
 import { runtimeMutants } from './list/runtime.ts'
 import { scheduleMutants } from './list/schedule.ts'
 import { servingMutants } from './list/serving.ts'
+import { surgeMutants } from './list/surge.ts'
+import { analysisJobMutants } from './list/analysis-jobs.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
@@ -36,9 +39,12 @@ export const mutants: readonly Mutant[] = [
   ...trainingCheckpointMutants,
   ...scheduleMutants,
   ...servingMutants,
+  ...autoscalingMutants,
   ...prometheusMutants,
   ...rolloutMutants,
   ...strategyMutants,
+  ...surgeMutants,
+  ...analysisJobMutants,
   ...healthMutants,
   ...trafficMutants,
   ...reconcileMutants,

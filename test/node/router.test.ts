@@ -169,6 +169,21 @@ describe('a router on this machine', () => {
     })
   }
 
+  test('counts requests in progress by version', async (t) => {
+    const fixture = await twoVersions(t)
+    await fixture.shiftTo([
+      ['v1', 50],
+      ['v2', 50],
+    ])
+    const { failures, seconds } = await load(fixture.url, { requests: 8, connections: 8, path: '/very-slow' })
+    assert.deepEqual(failures, [])
+    const { versions } = await fixture.report()
+    const open = versions.map(({ openMsSum = 0 }) => openMsSum)
+    t.diagnostic(`8 requests of 6 s in ${seconds} s: ${open.join(' and ')} ms in progress`)
+    // Four requests of six seconds each, less what the interval of the agent misses.
+    for (const sum of open) assert.ok(sum > 12_000 && sum < 36_000, `${sum} ms`)
+  })
+
   test('counts failed connections against a version, although another version responds', async (t) => {
     const fixture = await twoVersions(t)
     await fixture.shiftTo([

@@ -26,7 +26,10 @@ const SERVERS = ['Deployment']
 
 const training: readonly Effect[] = [
   { path: new RegExp(`^${rejectedInTraining}`), nothing: REJECTED },
-  { path: /^(model|dataset|framework|engine|roles\b.*|gpusPerWorker)$/, nothing: 'immutable: rejected at admission' },
+  {
+    path: /^(model|dataset|framework|engine|managedBy|roles\b.*|gpusPerWorker)$/,
+    nothing: 'immutable: rejected at admission',
+  },
   { path: /^(image|command\[\]|args\[\]|env\[\].*|envFrom\[\].*|procsPerWorker)$/, changes: GANG },
   { path: /^podTemplate\./, changes: GANG },
   { path: /^numWorkers$/, changes: GANG },

@@ -94,6 +94,7 @@ const training = {
       accessModes: ['ReadWriteOnce'],
     },
   },
+  managedBy: 'ml.example.com/training-controller',
   dataVolume: { claimName: 'data', readOnly: true },
   networking: { masterPort: 29500, backend: 'gloo' },
   resources,
@@ -150,9 +151,16 @@ const scaling = {
   maxReplicas: 4,
   targetCPUUtilization: 70,
   targetMemoryUtilization: 80,
-  targetRequestsPerSecond: 50,
-  targetQueueDepth: 4,
   targetGPUUtilization: 60,
+}
+
+/** Without proxies an autoscaler applies them. With proxies they show only under load. */
+const byRequests = {
+  minReplicas: 1,
+  maxReplicas: 4,
+  targetRequestsPerSecond: 50,
+  targetConcurrency: 8,
+  targetQueueDepth: 4,
 }
 
 const checksum = `sha256:${'0123456789abcdef'.repeat(4)}`
@@ -244,6 +252,10 @@ const checking = {
 }
 
 const cached = { storage: { claimName: 'cache' }, traffic: { provider: 'router', stickiness: { header: 'x-user' } } }
+const counted = {
+  scaling: byRequests,
+  versions: versions({ v1: 100 }).map((version) => ({ ...version, scaling: byRequests })),
+}
 const used = modelDeployment('', 'user', { runtime: 'own', image: undefined as never })
 
 export const fullSpecs: readonly FullSpec[] = [
@@ -290,6 +302,11 @@ export const fullSpecs: readonly FullSpec[] = [
       resource: modelDeployments,
       object: modelDeployment('', 'cached', { runtime: 'triton', ...cached } as never),
     },
+    others: [],
+  },
+  {
+    name: 'ModelDeployment scaled by requests',
+    subject: { resource: modelDeployments, object: modelDeployment('', 'counted', counted as never) },
     others: [],
   },
   ...movedSpecs.map((spec, index) => ({

@@ -1,6 +1,23 @@
 /** Models with every field about rollouts. */
 import { versions } from '../builders/model-deployment.ts'
 
+const evaluated = {
+  name: 'accuracy',
+  job: {
+    image: 'example.com/evaluate:1',
+    command: ['python'],
+    args: ['evaluate.py'],
+    env: [
+      { name: 'HOLDOUT', value: 's3://data/holdout' },
+      { name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'data', key: 'token', optional: true } } },
+      { name: 'SIZE', valueFrom: { configMapKeyRef: { name: 'data', key: 'size', optional: true } } },
+      { name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    ],
+    resources: { requests: { cpu: '100m' }, limits: { memory: '1Gi' } },
+    timeoutSeconds: 600,
+  },
+}
+
 /** How traffic moves: no effect on objects at rest. */
 const moved = {
   versions: versions({ v1: 90, v2: 10 }),
@@ -17,7 +34,10 @@ const moved = {
       maxLatencyMs: 250,
       maxLatencyP99Ms: 800,
       maxLatencyRatio: '150%',
-      metrics: [{ name: 'drift', query: 'max(drift{version="{version}"})', max: '0.5', min: '0', maxRatio: '150%' }],
+      metrics: [
+        { name: 'drift', query: 'max(drift{version="{version}"})', max: '0.5', min: '0', maxRatio: '150%' },
+        evaluated,
+      ],
       minRequests: 50,
       intervalSeconds: 60,
       failureLimit: 1,

@@ -9,6 +9,7 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const RECORDER = join(import.meta.dirname, '..', 'client', 'record-requests.ts')
 
 export interface OperatorProcess {
+  readonly pid: number
   readonly url: string
   /** Everything that it has logged, unless `onOutput` is set. */
   readonly log: () => string
@@ -27,23 +28,28 @@ export interface OperatorProcessOptions {
   readonly onOutput?: (chunk: Buffer) => void
   /** Added to the environment of this process. */
   readonly env?: NodeJS.ProcessEnv
+  /** The entry point of another release. Its calls are not recorded. */
+  readonly main?: string
+  /** Publishes its Service as the address of the webhook, as in a cluster, and not its URL. */
+  readonly publishesService?: boolean
 }
 
 export async function startOperatorProcess(
   kubeconfig: string,
   flags: readonly string[] = [],
-  { imports = [], onOutput, env }: OperatorProcessOptions = {},
+  { imports = [], onOutput, env, main, publishesService = false }: OperatorProcessOptions = {},
 ): Promise<OperatorProcess> {
   const [port = 0, webhookPort = 0] = await freePorts(2)
   const own = [
     `--kubeconfig=${kubeconfig}`,
     `--port=${port}`,
     `--webhook-port=${webhookPort}`,
-    `--webhook-url=https://127.0.0.1:${webhookPort}/convert`,
+    ...(publishesService ? [] : [`--webhook-url=https://127.0.0.1:${webhookPort}/convert`]),
     '--lease-namespace=default',
   ]
-  const preloaded = [RECORDER, ...imports].flatMap((module) => ['--import', module])
-  const command = [...preloaded, MAIN, 'operator', ...own, ...flags]
+  const modules = [...(main === undefined ? [RECORDER] : []), ...imports]
+  const preloaded = modules.flatMap((module) => ['--import', module])
+  const command = [...preloaded, main ?? MAIN, 'operator', ...own, ...flags]
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
@@ -60,7 +66,7 @@ export async function startOperatorProcess(
   })
   const isRunning = (): boolean => child.exitCode === null && child.signalCode === null
   const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => void child.kill(name)
-  return { url, log, isRunning, ended: exited, signal, stop: () => terminate(child) }
+  return { pid: child.pid ?? 0, url, log, isRunning, ended: exited, signal, stop: () => terminate(child) }
 }
 
 async function terminate(child: ChildProcess): Promise<number | null> {

@@ -1,6 +1,7 @@
 /** A model as the steps of the planner see it, written by hand: for tables. */
+import type { VersionRates } from '../../src/api/router-report.ts'
 import type { ModelServer } from '../../src/api/modelserver.v1.ts'
-import type { Deployment, Service } from '../../src/kube/resources.ts'
+import type { Deployment, HorizontalPodAutoscaler, Service } from '../../src/kube/resources.ts'
 import { REPLICAS_ANNOTATION } from '../../src/plan/serving/objects/deployment.ts'
 import type { ServingObserved } from '../../src/plan/serving/observe/observed.ts'
 import { servedModel, serverOf } from '../../src/plan/serving/observe/served-model.ts'
@@ -48,10 +49,16 @@ export interface Seen {
   readonly offers?: readonly string[]
   /** Providers that are settled, and the weights that are in effect. */
   readonly inEffect?: Readonly<Partial<Record<ProviderName, Readonly<Record<string, number>>>>>
+  /** Metric APIs of the cluster. */
+  readonly metricApis?: readonly string[]
+  /** Live traffic by version. */
+  readonly rates?: Readonly<Record<string, VersionRates>>
+  /** Versions with a HorizontalPodAutoscaler. */
+  readonly autoscalers?: readonly string[]
 }
 
 export function observedOf(seen: Seen): ServingObserved {
-  const { versions, traffic = {}, spec = {}, recorded, status = {}, offers = [] } = seen
+  const { versions, traffic = {}, spec = {}, recorded, status = {}, offers = [], metricApis, rates } = seen
   const all = Object.entries(versions)
   const wanted = all.filter(([, { weight }]) => weight !== undefined)
   const active = all.flatMap(([name, one]) => (one.recorded ? [{ name, ...one.recorded }] : []))
@@ -74,8 +81,17 @@ export function observedOf(seen: Seen): ServingObserved {
     } as ServingObserved['model'],
     deployments: all.flatMap(([name, one]) => (one.available === undefined ? [] : [deploymentOf(name, one)])),
     servedKinds: new Set(kinds.map(({ resource }) => kindName(resource))),
+    autoscalers: (seen.autoscalers ?? []).map(autoscalerOf),
+    ...(metricApis && { metricApis: new Set(metricApis) }),
+    ...(rates && { rates: new Map(Object.entries(rates)) }),
   }
 }
+
+const autoscalerOf = (name: string): HorizontalPodAutoscaler => ({
+  apiVersion: 'autoscaling/v2',
+  kind: 'HorizontalPodAutoscaler',
+  metadata: { name: versionedName({ metadata: { name: 'iris', uid: MODEL_UID } }, name) },
+})
 
 function deploymentOf(name: string, { replicas = 1, available = 0, set }: VersionSeen): Deployment {
   const owner = { metadata: { name: 'iris', uid: MODEL_UID } }

@@ -9,6 +9,8 @@ import type { ServingCluster } from './serving-cluster.ts'
 
 const VERSIONS = ['v1', 'v2', 'v3', 'v4']
 
+const EVALUATION = { name: 'accuracy', job: { image: 'eval:1', timeoutSeconds: 60 } }
+
 export function someRollout(dice: Dice): object {
   const steps = [1, 10, 25, 50, 90, 100].filter(() => dice.is(0.35))
   const step = (weight: number) => ({
@@ -22,6 +24,7 @@ export function someRollout(dice: Dice): object {
     intervalSeconds: dice.of([5, 10]),
     failureLimit: dice.of([1, 1, 3]),
     noTraffic: dice.of(['Wait', 'Wait', 'Pass', 'Fail']),
+    ...(dice.is(0.3) && { metrics: [EVALUATION] }),
     watchSeconds: dice.of([0, 10, 30]),
   }
   const strategy = dice.of(['canary', 'canary', 'blueGreen', 'blueGreen', 'recreate'])

@@ -29,6 +29,8 @@ export interface Behaviour {
   readonly latencyMs: number
 }
 
+export const WELL: Behaviour = { errors: 0, latencyMs: 10 }
+
 const NONE: Counts = { requests: 0, errors: 0, latencyMsSum: 0 }
 
 /** A hundred requests, split by its weights. */

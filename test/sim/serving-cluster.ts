@@ -16,8 +16,9 @@ import { kindName, type ProviderKind, type ProviderRegistry, providers } from '.
 import type { HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
 import { applied, isRescaled, textOf, withReplicas } from './server-side-apply.ts'
 import { endpointsOf } from './endpoints.ts'
-import { type Behaviour, follow, newRouterPod, reportOf, type RouterPod, serve } from './router-pod.ts'
+import { type Behaviour, follow, newRouterPod, reportOf, type RouterPod, serve, WELL } from './router-pod.ts'
 import { SimulatedCluster } from './simulated-cluster.ts'
+import { SimulatedDevices } from './device-nodes.ts'
 import { timestamp } from '../../src/plan/time.ts'
 
 export const MODEL_UID = 'uid-of-model'
@@ -39,8 +40,6 @@ export const version = (name: string, weight: number, more: object = {}) => ({
   modelPath: `/models/${name}`,
   ...more,
 })
-
-const WELL: Behaviour = { errors: 0, latencyMs: 10 }
 
 /** The actual pods of a Deployment, whatever its status reports. */
 interface Workload {
@@ -73,6 +72,7 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
   readonly objects = new Map<string, KubeObject>()
   readonly workloads = new Map<string, Workload>()
   routers: RouterPod[] = []
+  readonly gpus = new SimulatedDevices()
   /** How versions answer, if not well. */
   readonly behaviours = new Map<string, Behaviour>()
   readonly #intents = new Map<string, KubeObject>()
@@ -136,7 +136,7 @@ export class ServingCluster extends SimulatedCluster<PlannedServingStatus, Write
       configMaps: this.of('ConfigMap'),
       claims: this.of('PersistentVolumeClaim'),
       jobs: this.of('Job'),
-      pods: routerPods,
+      ...this.gpus.observed(this, routerPods),
       traffic: {
         routes: this.of(...served.map(({ resource }) => resource.kind)),
         proxies: router ? [{ deployment: router, pods: routerPods }] : [],

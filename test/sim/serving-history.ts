@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { RolloutStatus } from '../../src/api/rollout-status.ts'
 import { Dice } from '../random/dice.ts'
+import { deviceNode, GPU } from './device-nodes.ts'
 import { rolloutAtRest, rolloutMoves, someRollout } from './rollout-moves.ts'
 import type { Planner } from './serving-cluster.ts'
 import { isAdmitted, ServingCluster, version } from './serving-cluster.ts'
@@ -33,6 +34,7 @@ export function someSpec(dice: Dice): object {
       ...(dice.is(0.2) && { gateways: ['public'] }),
     },
     ...(dice.is(0.5) && { rollout: someRollout(dice) }),
+    ...(dice.is(0.3) && { resources: { limits: { [GPU]: dice.of([1, 1, 2]) } } }),
     ...(dice.is(0.1) && { validation: { script: 'validate.py', timeoutSeconds: 60 } }),
   }
   const { rollout: _rollout, ...plain } = spec
@@ -77,8 +79,29 @@ const moves: readonly Move[] = [
   workAlone,
   workAlone,
   loseWanted,
+  moveGpus,
+  changeUnderShortage,
   ...rolloutMoves,
 ]
+
+/** Nodes come and go, and pods of others take GPUs and release them. */
+function moveGpus(cluster: ServingCluster, dice: Dice): void {
+  const sizes = dice.of([[1], [2], [4], [1, 1], [2, 4], [8, 8]])
+  cluster.gpus.nodes = sizes.map((gpus, index) => deviceNode(`node-${index}`, gpus))
+  cluster.gpus.taken = dice.below(5)
+}
+
+/** Another image while no GPU is free, of which some are free before all pods are replaced. */
+function changeUnderShortage(cluster: ServingCluster, dice: Dice): void {
+  cluster.edit({ resources: { limits: { [GPU]: 1 } }, scaling: { minReplicas: 1, maxReplicas: 1 } })
+  cluster.gpus.nodes = [deviceNode('node-0', 1)]
+  calm(cluster, 10)
+  cluster.gpus.taken = dice.below(2)
+  cluster.edit({ image: dice.of(['iris:3', 'iris:4']) })
+  cluster.pass(dice.is(0.3) ? dice.below(3) : Infinity)
+  moveGpus(cluster, dice)
+  cluster.pass()
+}
 
 /** Time passes and only the operator works. */
 function workAlone(cluster: ServingCluster): void {
@@ -187,7 +210,12 @@ export function play(seed: number, plan: Planner, length = 10): Played {
   const dice = new Dice(seed)
   const oracles = new ServingOracles()
   const offers = someOffers(dice)
-  const cluster = new ServingCluster(plan, (now, write) => oracles.check(now, write), { spec: someSpec(dice), offers })
+  const watched: Planner = (observed) => {
+    oracles.observe(observed)
+    return plan(observed)
+  }
+  const spec = someSpec(dice)
+  const cluster = new ServingCluster(watched, (now, write) => oracles.check(now, write), { spec, offers })
   if (dice.is(0.4)) calm(cluster, 10)
   for (let step = 0; step < length; step += 1) {
     if (dice.is(0.7)) cluster.pass(dice.is(0.15) ? dice.below(6) : Infinity)

@@ -1,7 +1,7 @@
 /**
  * What must hold after every single write, whatever happened before. S1: routes sum to 100; S2: no weight for what is not
  * ready; S3: a version that traffic is taken from gets no more of it; S4: nothing that gets traffic is deleted; S5: nor the last ready version; S6: what a rollout goes back to stays as it was; S8: all traffic moves at once only to versions with all their pods; S7: a version runs only what has passed
- * its validation, if the model asks for one; G: only our own objects, and a truthful status.
+ * its validation, if the model asks for one; S9: pods with GPUs are replaced as recorded; S10: Jobs judge the recorded step; G: only our own objects, and a truthful status.
  */
 import assert from 'node:assert/strict'
 import { getCondition } from '../../src/api/conditions.ts'
@@ -12,10 +12,13 @@ import type { Deployment, Job, Service } from '../../src/kube/resources.ts'
 import { MODEL_UID_LABEL, ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
 import { backendsOf, type HTTPRoute } from '../../src/plan/traffic/providers/gateway/kinds.ts'
 import { destinationsOf, type VirtualService } from '../../src/plan/traffic/providers/istio/kinds.ts'
+import type { ServingObserved } from '../../src/plan/serving/index.ts'
 import { contentOf } from '../builders/model-deployment.ts'
 import { AUTOSCALED } from './server-side-apply.ts'
 import type { RouterPod } from './router-pod.ts'
 import { isNeeded, isRestored, mayBeNeeded, RolloutOracles } from './rollout-oracles.ts'
+import { checkAnalysis } from './analysis-oracles.ts'
+import { SurgeOracle } from './surge-oracles.ts'
 import { checkService, isRemovedFirst } from './switch-oracles.ts'
 import { MODEL_UID, type ServingCluster, type Write } from './serving-cluster.ts'
 
@@ -81,6 +84,12 @@ export class ServingOracles {
   readonly #validated = new Set<string>()
   #generation = 0
   readonly #rollouts = new RolloutOracles()
+  readonly #surges = new SurgeOracle()
+
+  /** To be called with what every pass of the operator observes. */
+  observe({ devices }: ServingObserved): void {
+    this.#surges.nodes = devices
+  }
 
   /** To be called after every move, of the operator or of others. */
   look(cluster: ServingCluster): void {
@@ -127,9 +136,11 @@ export class ServingOracles {
     assert.ok(cluster.isServed(object), `G2: ${object.kind} is written, and the cluster does not serve it`)
     if (object === cluster.service && before) this.#switched(cluster, object, before)
     if (object.kind === 'Deployment') this.#content(cluster, object)
+    if (object.kind === 'Job' && !before) checkAnalysis(cluster, object)
     if (object.kind === 'Deployment' && before) {
       this.#autoscaled(cluster, object, before)
       this.#scaled(cluster, object, before)
+      this.#surges.check(cluster, object, before)
     }
   }
 

@@ -5,7 +5,7 @@
  */
 import { sameJson } from '../../src/api/json.ts'
 import type { KubeObject } from '../../src/kube/object.ts'
-import type { Contribution, Plan, PlannedWrite } from '../../src/decision/plan.ts'
+import type { Contribution, Plan, PlannedWrite, Report } from '../../src/decision/plan.ts'
 import { timestamp } from '../../src/plan/time.ts'
 
 export const START = Date.parse('2026-01-01T00:00:00Z')
@@ -50,6 +50,7 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
   protected createUnread(_object: KubeObject): void {}
   protected createRecord(_object: KubeObject): void {}
   protected annotate(_object: KubeObject, _annotations: Readonly<Record<string, string>>): void {}
+  protected reportStatus(_write: Report): void {}
   protected expire(): void {}
 
   /** One pass of the operator. With `survives`, only that many writes happen, as if the operator had crashed then. */
@@ -94,6 +95,8 @@ export abstract class SimulatedCluster<Status extends ObjectStatus, Write> {
         return this.annotate(write.object, write.annotations)
       case 'contribute':
         return this.contribute(write)
+      case 'report':
+        return this.reportStatus(write)
     }
   }
 

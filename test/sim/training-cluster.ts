@@ -7,7 +7,7 @@ import type { TrackingProgress } from '../../src/api/training-tracking.ts'
 import { type TrainingJob, type TrainingJobSpec, trainingJobV1 } from '../../src/api/trainingjob.v1.ts'
 import { type KubeObject, nameWithKind, type OwnerReference } from '../../src/kube/object.ts'
 import type { ConfigMap, Job, PersistentVolumeClaim, Pod } from '../../src/kube/resources.ts'
-import type { Contribution, Plan } from '../../src/decision/plan.ts'
+import type { Contribution, Plan, Report } from '../../src/decision/plan.ts'
 import {
   type Acceptance,
   acceptanceOf,
@@ -24,6 +24,7 @@ import {
 } from '../../src/plan/training/index.ts'
 import { timestamp } from '../../src/plan/time.ts'
 import { ProgressWatch } from '../../src/reconcile/progress-watch.ts'
+import { admitted, isWorkload, QUEUE_OBJECTS } from './queue.ts'
 import { controlJob } from './job-controller.ts'
 import { type Exit, isActive, isTerminating, PodStore } from './pod-store.ts'
 import { SimulatedCluster } from './simulated-cluster.ts'
@@ -71,6 +72,10 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   tracked: TrackingProgress | undefined
   /** Steps of the complete checkpoints in the storage. The agent finds them when its pod runs. */
   checkpoints: readonly number[] = []
+  /** Objects that are read by name, such as flavors. */
+  clusterObjects: ReadonlyMap<string, KubeObject> = QUEUE_OBJECTS
+  /** Whether `settle` plays a queue that has quota for everybody. */
+  grantsQuota = true
   /** Whether `settle` plays the pod that lists the checkpoints. */
   playsCheckpoints = true
   readonly config: TrainingConfig
@@ -93,7 +98,7 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     const members = membershipOf(job, workload, this.pods)
     const sshKeyPair = { 'ssh-privatekey': 'private', 'ssh-publickey': 'public' }
     const { groups, servedKinds } = this
-    const scheduling = { groups, servedKinds }
+    const scheduling = { groups, servedKinds, found: this.clusterObjects }
     const base = {
       job,
       now,
@@ -126,6 +131,7 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     for (let pass = 1; pass <= limit; pass += 1) {
       this.controlJob()
       if (this.playsCheckpoints) this.listCheckpoints()
+      if (this.grantsQuota) this.groups = this.groups.map((group) => admitted(group, this.now))
       const before = this.writes.length
       this.pass()
       if (this.writes.length === before) return pass
@@ -307,8 +313,17 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   }
 
   protected override create(history: KubeObject): void {
+    if (isWorkload(history)) return this.#applyGroup(history)
     const metadata = { ...history.metadata, ownerReferences: [this.#owner] }
     this.write(`create ${nameWithKind(history)}`, () => (this.history = { ...history, metadata }))
+  }
+
+  /** Rejected if the object has changed since it was observed. */
+  protected override reportStatus({ object, status }: Report): void {
+    if (!this.groups.includes(object)) return
+    this.write(`report ${nameWithKind(object)}`, () => {
+      this.groups = this.groups.map((one) => (one === object ? ({ ...object, status } as KubeObject) : one))
+    })
   }
 
   protected override createUnread(secret: KubeObject): void {
@@ -331,7 +346,7 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     const known = this.groups.find((one) => isSameGroup(one, group))
     const metadata = { ...group.metadata, uid: known?.metadata.uid ?? this.#pods.nextUid() }
     const stored = { ...group, metadata }
-    if (sameJson(known, stored)) return
+    if (sameJson(known, stored) || (known && isWorkload(group))) return
     this.write(`${known ? 'update' : 'create'} ${nameWithKind(group)}`, () => {
       this.groups = [...this.groups.filter((one) => one !== known), stored]
     })
@@ -351,7 +366,8 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   }
 
   #delete(object: KubeObject): void {
-    if (object.kind === 'PodGroup') return void (this.groups = this.groups.filter((one) => !isSameGroup(one, object)))
+    if (object.kind === 'PodGroup' || isWorkload(object))
+      return void (this.groups = this.groups.filter((one) => !isSameGroup(one, object)))
     if (object.kind === 'ConfigMap') return void (this.history = undefined)
     if (object.kind !== 'Job') return this.#pods.delete(object, this.now)
     this.workload = undefined

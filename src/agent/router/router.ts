@@ -10,6 +10,7 @@ import type { RouterReport } from '../../api/router-report.ts'
 import type { Addresses } from './addresses.ts'
 import type { AskEnvoy } from './admin.ts'
 import { type Effect, parseEffect, SHOW_CONFIG } from './effect.ts'
+import { OpenRequests, parseOpen, SHOW_OPEN } from './open-requests.ts'
 import { clustersOf, endpointsOf, type Resources, routesOf, type Target } from './resources.ts'
 import { parseRoute, type Route } from './route.ts'
 import { parseStatistics, SHOW_STATISTICS } from './statistics.ts'
@@ -40,6 +41,7 @@ export class Router {
   #effect: Effect = NOTHING
   /** The last one that was in effect. */
   #applied: Target = NOWHERE
+  readonly #open = new OpenRequests()
   #reachable = false
   #problem = ''
 
@@ -86,8 +88,13 @@ export class Router {
     const shown = [...weights, ...idle.map((version) => [version, 0] as const)]
     return {
       startedAt: this.#deps.startedAt,
-      versions: shown.map(([version, weight]) => ({ version, weight, ...this.#deps.counters.of(version) })),
+      versions: shown.map(([version, weight]) => ({ version, weight, ...this.#countersOf(version) })),
     }
+  }
+
+  #countersOf(version: string) {
+    const openMsSum = this.#open.of(version)
+    return { ...this.#deps.counters.of(version), ...(openMsSum !== undefined && { openMsSum: Math.round(openMsSum) }) }
   }
 
   async #observe(): Promise<void> {
@@ -139,7 +146,9 @@ export class Router {
   }
 
   async #count(): Promise<void> {
-    this.#deps.counters.note(parseStatistics(await this.#deps.ask('GET', SHOW_STATISTICS)), this.#deps.now())
+    const { ask, counters, now } = this.#deps
+    counters.note(parseStatistics(await ask('GET', SHOW_STATISTICS)), now())
+    this.#open.note(parseOpen(await ask('GET', SHOW_OPEN)), this.#applied.destinations, now())
   }
 
   async #route(): Promise<Route | undefined> {

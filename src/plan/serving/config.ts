@@ -14,6 +14,7 @@ export interface ServingConfig extends TrafficConfig, PodConfig {
   /** Names of the scaling metrics in the metrics adapter. */
   readonly metricNames: {
     readonly requestsPerSecond: string
+    readonly concurrency: string
     readonly queueDepth: string
     readonly gpuUtilization: string
   }
@@ -30,6 +31,7 @@ export const defaultServingConfig: ServingConfig = {
   sharedMemory: '1Gi',
   metricNames: {
     requestsPerSecond: 'requests_per_second',
+    concurrency: 'concurrency',
     queueDepth: 'queue_depth',
     gpuUtilization: 'DCGM_FI_DEV_GPU_UTIL',
   },

@@ -10,14 +10,16 @@ import type { Replacement } from './steps/eviction.ts'
 import type { Retirement } from './steps/retirement.ts'
 import type { Routing } from './steps/routing.ts'
 import type { Size } from './steps/scale.ts'
+import { SURGE, type Surge } from './steps/surge.ts'
 import { isAwaiting, isHeld, type ValidationState } from './steps/validation.ts'
 
 export interface VersionDecision extends Size {
   readonly version: Version
   readonly validation?: ValidationState
-  /** Its objects are written. Not while it is being validated, nor once the spec no longer has it. */
+  /** Its objects are written. Not while it is being validated or a decision on it is recorded, nor once the spec no longer has it. */
   readonly isWritten: boolean
   readonly trouble?: Trouble
+  readonly surge: Surge
   readonly retirement: Retirement
   readonly replacement: Replacement
   /** Available pods that pass their health check. */
@@ -35,6 +37,7 @@ export interface StepResults {
   readonly validations: ReadonlyMap<string, ValidationState>
   readonly routing: Routing
   readonly sizes: ReadonlyMap<string, Size>
+  readonly surges: ReadonlyMap<string, Surge>
   readonly retirements: ReadonlyMap<string, Retirement>
   readonly replacements: ReadonlyMap<string, Replacement>
   readonly rollout?: Advance
@@ -52,23 +55,34 @@ export function decisionsOf(view: ModelView, results: StepResults): Decisions {
 
 function decisionOf(
   view: ModelView,
-  { validations, sizes, retirements, replacements }: StepResults,
+  { validations, sizes, surges, retirements, replacements }: StepResults,
   version: Version,
 ): VersionDecision {
   const validation = validations.get(version.name)
   const replacement = replacements.get(version.name) ?? {}
-  const trouble = validation?.trouble ?? troubleOf(view, version) ?? sickPodsTrouble(view, version, replacement)
+  const surge = surges.get(version.name) ?? SURGE
+  const trouble = validation?.trouble ?? podTrouble(view, version, { surge, replacement })
   return {
     version,
     ...(validation && { validation }),
-    isWritten: isWritten(view, validations, version),
-    ...(sizes.get(version.name) ?? { floor: 0, isAutoscaled: false }),
+    isWritten: isWritten(view, validations, version) && !surge.isHeld,
+    surge,
+    ...(sizes.get(version.name) ?? NO_PODS),
     ...(trouble && { trouble }),
-    retirement: retirements.get(version.name) ?? { isOver: false },
+    retirement: retirements.get(version.name) ?? STAYING,
     replacement,
     healthy: view.findings.get(version.name)?.healthy ?? 0,
   }
 }
+
+const podTrouble = (
+  view: ModelView,
+  version: Version,
+  { surge, replacement }: Pick<VersionDecision, 'surge' | 'replacement'>,
+): Trouble | undefined => troubleOf(view, version) ?? surge.shortage ?? sickPodsTrouble(view, version, replacement)
+
+const NO_PODS: Size = { floor: 0, isAutoscaled: false }
+const STAYING: Retirement = { isOver: false }
 
 const isWritten = (view: ModelView, validations: StepResults['validations'], version: Version): boolean =>
   version.wanted !== undefined && !isHeld(validations, version) && !isAwaiting(view, version)

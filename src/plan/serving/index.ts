@@ -1,11 +1,12 @@
 /** Serving: the only module that other folders import. */
+export { METRIC_APIS } from './autoscaling/scaler.ts'
 export { defaultServingConfig, type ServingConfig, servingConfigProblem } from './config.ts'
 export { SERVER_CONTAINER } from './objects/pod-template.ts'
 export type { Measured } from './measure/answers.ts'
 export { questionsOf } from './measure/questions.ts'
 export type { Model, ServingObserved } from './observe/observed.ts'
 export { FAILURE_THRESHOLD, hasBeenReadySinceStart } from './observe/pod-health.ts'
-export { planServing } from './plan.ts'
+export { deviceDemands, planServing } from './plan.ts'
 export { planServingRejection } from './report/stuck.ts'
 export { servingImages } from './runtimes/images.ts'
 export { runtimeNameOf } from './runtimes/runtime.ts'

@@ -21,6 +21,7 @@ import { awaitsDeployment, blocked } from './steps/deployment.ts'
 import { prepare } from './steps/preparation.ts'
 import { complete, failAtDeadline, stayFinished } from './steps/finish.ts'
 import { giveUpHistory, keepHistory } from './steps/history.ts'
+import { awaitQuota, vacate } from './steps/quota.ts'
 import { releaseNodes } from './steps/release.ts'
 import { resize } from './steps/resize.ts'
 import { restart } from './steps/restart.ts'
@@ -42,12 +43,14 @@ const steps: readonly Step[] = [
   failAtDeadline,
   restart,
   suspend,
+  vacate,
   resize,
   revise,
   endStall,
   releaseNodes,
   removeStale,
   awaitScheduler,
+  awaitQuota,
   prepare,
   backOff,
 ]

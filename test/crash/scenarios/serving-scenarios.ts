@@ -2,7 +2,7 @@
 import type { ModelDeployment } from '../../../src/api/modeldeployment.v1.ts'
 import { ABORT_ANNOTATION, PROMOTE_ANNOTATION } from '../../../src/api/serving-rollout.ts'
 import { getCondition } from '../../../src/api/conditions.ts'
-import { Pod, Service } from '../../../src/kube/resources.ts'
+import { Job, Pod, Service } from '../../../src/kube/resources.ts'
 import { VERSION_LABEL } from '../../../src/plan/model-names.ts'
 import { versions } from '../../builders/model-deployment.ts'
 import { noLongerReady } from '../../fakes/pod-status.ts'
@@ -103,6 +103,19 @@ const rollsBack = scenario('roll a canary back', async (context) => {
   await serves(context, { v1: 100 }, 'router')
 })
 
+/** Each step is judged by a Job, which runs once wherever the operator crashes. */
+const evaluates = scenario('promote a canary by Jobs', async (context) => {
+  const metrics = [{ name: 'accuracy', job: { image: 'example.com/evaluate:1', timeoutSeconds: 600 } }]
+  const analysis = { metrics, watchSeconds: 1 }
+  const rolling = { rollout: { steps: [{ weight: 50 }], progressDeadlineSeconds, analysis } as never }
+  await create(context, { ...rolling, ...by('router') })
+  await serves(context, { v1: 100 }, 'router')
+  await change(context, { versions: versions({ v2: 100 }) })
+  await becomes(context, 'promoted', (model) => isIn('Completed')(model) && model.status?.rollout?.revision === 2)
+  await serves(context, { v2: 100 }, 'router')
+  await context.until('the Jobs to be gone', () => context.cluster.list(Job).length === 0)
+})
+
 const GATE = [{ weight: 50, pause: true }]
 
 /** At its gate, with both versions in the routes. */
@@ -194,6 +207,7 @@ export const servingScenarios: readonly Scenario[] = [
   switches('router', 'replicas', scenario),
   promotes,
   rollsBack,
+  evaluates,
   aborts,
   switchesAtOnce,
   abortsSwitch,

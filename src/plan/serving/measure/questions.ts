@@ -3,7 +3,7 @@
  * analysis. An interval is asked for as a whole, from its start until now, so a restart of the operator loses nothing.
  */
 import type { RolloutStatus } from '../../../api/rollout-status.ts'
-import type { AnalysisMetric } from '../../../api/serving-analysis-metric.ts'
+import { isQueryMetric, type QueryMetric } from '../../../api/serving-analysis-metric.ts'
 import type { Analysis } from '../../../api/serving-rollout.ts'
 import type { Deployment } from '../../../kube/resources.ts'
 import { VERSION_LABEL, versionedName } from '../../model-names.ts'
@@ -131,7 +131,7 @@ interface OpenInterval {
   readonly figures: readonly FigureName[]
   /** Prometheus has its figures, and not the proxies. */
   readonly isMeasured: boolean
-  readonly metrics: readonly AnalysisMetric[]
+  readonly metrics: readonly QueryMetric[]
   readonly dueAt: number
 }
 
@@ -145,7 +145,8 @@ function intervalOf(
   if (!rollout?.analysis?.source || !analysis || since === undefined) return undefined
   const seconds = Math.floor((now - since) / 1000)
   if (seconds < 1) return undefined
-  const { maxLatencyP99Ms, metrics = [] } = analysis
+  const { maxLatencyP99Ms } = analysis
+  const metrics = analysis.metrics?.filter(isQueryMetric) ?? []
   const figures = maxLatencyP99Ms === undefined ? RATES : [...RATES, 'latencyP99Ms' as const]
   return { since, seconds, figures, metrics, isMeasured: isMeasured(rollout.analysis), dueAt: endOf(rollout, analysis) }
 }

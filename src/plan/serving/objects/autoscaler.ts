@@ -42,6 +42,7 @@ function metricsOf(scaling: VersionScaling, labels: Record<string, string>, { me
     ...use('cpu', scaling.targetCPUUtilization),
     ...use('memory', scaling.targetMemoryUtilization),
     ...perPod(metricNames.requestsPerSecond, scaling.targetRequestsPerSecond),
+    ...perPod(metricNames.concurrency, scaling.targetConcurrency),
     ...perPod(metricNames.gpuUtilization, scaling.targetGPUUtilization),
     ...queue(scaling.targetQueueDepth),
   ]

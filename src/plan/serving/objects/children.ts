@@ -13,6 +13,7 @@ import { modelService, previewService, versionService } from './services.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
 import { modelOf } from '../observe/served-model.ts'
 import { isWanted } from '../observe/version.ts'
+import { jobsToStart, keptJobs } from '../rollout/analysis-jobs.ts'
 import { isRecreating, previewed } from '../rollout/strategy.ts'
 import type { ProviderState } from '../steps/provider-state.ts'
 
@@ -24,6 +25,7 @@ export function childrenOf(view: ModelView, decisions: Decisions): Pick<Plan, 'w
     [...children, ...routesOf(routing.active), ...(view.service ? [view.service] : [])].map(nameWithKind),
   )
   for (const one of staying) for (const key of keysOf(view, one)) kept.add(key)
+  for (const name of keptJobs(view)) kept.add(`Job/${name}`)
   for (const name of mountedFiles(view)) kept.add(`ConfigMap/${name}`)
   const unwanted = observedChildren(view).filter((object) => !kept.has(nameWithKind(object)) && !isTerminating(object))
   const sickPods = staying.flatMap(({ replacement }) => replacement.evict ?? [])
@@ -56,6 +58,7 @@ function objectsOf(view: ModelView, staying: readonly VersionDecision[]): readon
     ...written.flatMap((one) => (one.isAutoscaled ? autoscaler(model, one.version, observed.config) : [])),
     ...written.flatMap((one) => budget(model, one.version)),
     ...staying.flatMap(({ validation }) => validation?.job ?? []),
+    ...jobsToStart(view),
   ]
 }
 
@@ -82,8 +85,15 @@ function trafficObjects({ model, service, port }: ModelView, { routing }: Decisi
 const routesOf = (states: readonly ProviderState[]): readonly KubeObject[] =>
   states.flatMap(({ rendered }) => rendered.apply)
 
-function deploymentsOf({ model, observed }: ModelView, { version, replicas }: VersionDecision): KubeObject[] {
-  return isWanted(version) ? [deployment(model, version, observed.config, replicas)] : []
+function deploymentsOf({ model, observed }: ModelView, { version, replicas, surge }: VersionDecision): KubeObject[] {
+  if (!isWanted(version)) return []
+  const { maxSurge, template } = surge
+  const settings = {
+    maxSurge,
+    ...(replicas !== undefined && { replicas }),
+    ...(template !== undefined && { template }),
+  }
+  return [deployment(model, version, observed.config, settings)]
 }
 
 /** Objects that stay although this plan does not write them: those of versions that drain or are being validated. */

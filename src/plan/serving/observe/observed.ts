@@ -3,7 +3,7 @@
  *
  * Assumptions
  * - Children are those that the model controls, terminating ones included. Of a pod the planner reads `metadata`,
- *   `spec.nodeName` and `status`; a cache may drop the rest.
+ *   `spec.nodeName`, requested devices and `status`; a cache may drop the rest.
  * - What the operator itself has written before is visible here.
  */
 import type { MlopsModelDeployment } from '../../../api/mlops-modeldeployment.v1.ts'
@@ -22,6 +22,7 @@ import type {
   PodDisruptionBudget,
   Service,
 } from '../../../kube/resources.ts'
+import type { DeviceNode } from '../../pod/devices.ts'
 import type { TrafficObserved } from '../../traffic/index.ts'
 import type { Measured } from '../measure/answers.ts'
 import type { ServingConfig } from '../config.ts'
@@ -49,6 +50,8 @@ export interface ServingObserved {
   readonly pods: readonly Pod[]
   /** The kinds of providers that the cluster serves, as `kindName` names them. */
   readonly servedKinds: ReadonlySet<string>
+  /** Groups of metric APIs that the cluster has. Absent: unknown, or the model has no need of them. */
+  readonly metricApis?: ReadonlySet<string>
   readonly traffic: Pick<TrafficObserved, 'routes' | 'proxies' | 'reports'>
   /** Live traffic by version. Absent: nothing new was reported. */
   readonly rates?: ReadonlyMap<string, VersionRates>
@@ -56,6 +59,8 @@ export interface ServingObserved {
   readonly health?: ReadonlyMap<string, PodHealth>
   /** Of Prometheus. Absent: none is configured. */
   readonly measured?: Measured
+  /** Nodes with devices; gathered only where `deviceDemands` has some. Absent: not known. */
+  readonly devices?: readonly DeviceNode[]
   /** Objects under the model's names that an earlier model of the same name left behind. */
   readonly leftovers: readonly KubeObject[]
   readonly config: ServingConfig

@@ -3,6 +3,7 @@
  * recorded by another clock, for example before the operator moved to another node. The wait would take as long as the
  * clocks differ, so it begins now. The new time is recorded by this pass.
  */
+import type { VersionAutoscaling } from '../../../api/autoscaling-status.ts'
 import type { RolloutPhase } from '../../../api/rollout-status.ts'
 import type { ActiveVersion, ServingStatus } from '../../../api/serving-status.ts'
 import { millis, notBefore } from '../../time.ts'
@@ -24,8 +25,21 @@ function pastStatus(status: ServingStatus, now: number): ServingStatus {
 }
 
 function pastVersion(version: ActiveVersion, now: number): ActiveVersion {
-  const { health } = version
-  return { ...past(version, ['idleSince'], now), ...(health && { health: past(health, ['lastEvictionTime'], now) }) }
+  const { health, autoscaling } = version
+  return {
+    ...past(version, ['idleSince'], now),
+    ...(health && { health: past(health, ['lastEvictionTime'], now) }),
+    ...(autoscaling && { autoscaling: pastAutoscaling(autoscaling, now) }),
+  }
+}
+
+function pastAutoscaling(record: VersionAutoscaling, now: number): VersionAutoscaling {
+  const { changes, lower } = record
+  return {
+    ...record,
+    ...(changes && { changes: changes.map((change) => past(change, ['time'], now)) }),
+    ...(lower && { lower: lower.map((step) => past(step, ['since'], now)) }),
+  }
 }
 
 type RecordedRollout = NonNullable<ServingStatus['rollout']>

@@ -7,6 +7,7 @@ import type { UserPodTemplate } from '../../../api/pod-template.ts'
 import type { Scaling } from '../../../api/serving-scaling.ts'
 import type { Traffic } from '../../../api/serving-traffic.ts'
 import type { ObjectMeta } from '../../../kube/object.ts'
+import { isDevice } from '../../pod/gpu-environment.ts'
 import type { Model } from './observed.ts'
 import type { Probe } from '../runtimes/probe.ts'
 import { bareImage, builtInRuntime, type RuntimeConfig, runtimeNameOf } from '../runtimes/runtime.ts'
@@ -43,6 +44,25 @@ export interface ServedVersion {
   readonly podTemplates: readonly UserPodTemplate[]
   /** Of an earlier revision, if it differs from the model's. */
   readonly parts?: ModelParts
+}
+
+type DeviceFields = Pick<ServedVersion, 'resources' | 'podTemplates'>
+
+/** Without rendering the pods: additions to them may have devices, too. */
+export function needsDevices({ resources, podTemplates }: DeviceFields): boolean {
+  const names = Object.keys({ ...resources?.requests, ...resources?.limits })
+  return podTemplates.length > 0 || names.some(isDevice)
+}
+
+/** By the spec alone, for all versions. */
+export function mayHaveDevices({ spec }: Model): boolean {
+  const versions = 'versions' in spec ? [spec, ...spec.versions] : [{ resources: spec.resources }]
+  return versions.some((one) =>
+    needsDevices({
+      ...(one.resources && { resources: one.resources }),
+      podTemplates: 'podTemplate' in one && one.podTemplate ? [one.podTemplate] : [],
+    }),
+  )
 }
 
 export interface Validation {

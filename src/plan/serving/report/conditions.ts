@@ -166,6 +166,10 @@ function scaledOf({ observed }: ModelView, decisions: Decisions): Finding {
   const scaled = wantedOf(decisions).filter((one) => one.isAutoscaled)
   const blind = scaled.flatMap(({ version }) => autoscalerTrouble(version, observed.autoscalers) ?? [])
   if (blind.length > 0) return { holds: false, reason: 'AutoscalerInactive', message: blind.join('; ') }
+  const unknown = wantedOf(decisions).flatMap(({ version, byRequests }) =>
+    byRequests?.problem === undefined ? [] : [`${version.name}: the number of pods stays: ${byRequests.problem}`],
+  )
+  if (unknown.length > 0) return { holds: false, reason: 'LoadUnknown', message: unknown.join('; ') }
   return { holds: true, reason: 'EnoughPods', message: 'Every version has enough pods' }
 }
 
@@ -188,13 +192,15 @@ function stepsOf({ wantedWeights }: ModelView, decisions: Decisions): Trouble[] 
   )
   const validating = versions.filter(({ validation }) => validation?.outcome === 'running')
   const retiring = versions.filter(({ version }) => !version.wanted)
-  const rolling = versions.filter((one) => one.isWritten && !one.trouble && isMoving(one))
+  const recorded = versions.filter(({ surge }) => surge.record)
+  const rolling = versions.filter((one) => one.isWritten && !one.trouble && !one.surge.record && isMoving(one))
   const { previous } = routing.next
   const switching = `Switching traffic from ${previous ?? ''} to ${routing.next.provider}`
   return [
     ...rolloutProgress(decisions),
     ...waiting,
     ...(validating.length > 0 ? [{ reason: 'Validating', message: `Validating ${named(validating)}` }] : []),
+    ...recorded.map((one) => ({ reason: 'RollingOut', message: `${one.surge.record?.message} (${countOf(one)})` })),
     ...(rolling.length > 0
       ? [{ reason: 'RollingOut', message: `Rolling out ${rolling.map(podsReady).join('; ')}` }]
       : []),

@@ -1,7 +1,9 @@
 /** Events: one for each step of a model, when it is recorded in the status. */
 import type { EventNote } from '../../../decision/plan.ts'
 import { isTrue } from '../../../api/conditions.ts'
+import { replicasOf } from '../observe/version.ts'
 import type { ModelView } from '../observe/view.ts'
+import { quantify } from '../../counted.ts'
 import { rolloutEvents } from './rollout-events.ts'
 import { isPodReady } from '../../pod-ready.ts'
 import type { Decisions, VersionDecision } from '../decisions.ts'
@@ -34,7 +36,9 @@ function versionEvents(view: ModelView, one: VersionDecision): EventNote[] {
     ...(trouble && recorded?.reason !== trouble.reason
       ? [warning(trouble.reason, 'Serve', `${name}: ${trouble.message}`)]
       : []),
+    ...surgeEvents(one),
     ...evictionEvents(one),
+    ...scalingEvents(one),
     ...retirementEvents(view, one),
   ]
 }
@@ -56,10 +60,24 @@ function validationEvents({ version: { name, recorded }, validation }: VersionDe
   return []
 }
 
+/** Replacing the only pod interrupts the version. */
+function surgeEvents({ version, surge: { record } }: VersionDecision): EventNote[] {
+  if (!record || record.maxSurge > 0 || version.recorded?.rollingUpdate?.template === record.template) return []
+  const event = normal('RollingOutWithoutSurge', 'Deploy', record.message)
+  return [replicasOf(version) === 1 ? { ...event, type: 'Warning' } : event]
+}
+
 function evictionEvents({ version: { name }, replacement: { evicted } }: VersionDecision): EventNote[] {
   if (!evicted) return []
   const next = 'its Deployment replaces it'
   return [warning('PodEvicted', 'Evict', `${name}: evicted pod ${evicted.pod}: ${evicted.message}; ${next}`)]
+}
+
+function scalingEvents({ version: { name, recorded }, byRequests }: VersionDecision): EventNote[] {
+  const from = recorded?.autoscaling?.replicas
+  const to = byRequests?.record?.replicas
+  if (from === undefined || to === undefined || from === to) return []
+  return [normal('Rescaled', 'Scale', `${name}: ${from} → ${quantify(to, 'pod')}, by its requests`)]
 }
 
 function retirementEvents(

@@ -33,7 +33,7 @@ export function statusOf(view: ModelView, decisions: Decisions, standing: Standi
       ...othersConditions(recorded),
       ...standing.conditions,
       metricsCondition(view, decisions.routing),
-      ...limitedConditions(view, decisions.routing),
+      ...limitedConditions(view, decisions),
     ],
   })
 }
@@ -52,7 +52,9 @@ function activeVersion({ routing }: Decisions, one: VersionDecision, rates: Show
     validated,
     reason: trouble?.reason ?? (validation?.outcome === 'running' ? 'Validating' : undefined),
     message: trouble?.message.slice(0, MAX_SENTENCE),
+    rollingUpdate: one.surge.record,
     health: replacement.record,
+    autoscaling: one.byRequests?.record,
     metrics: rates.versions.get(version.name),
   })
 }

@@ -6,13 +6,13 @@ import { containerTrouble, shortageOf, type Trouble, unschedulable } from '../..
 import { isPodReady } from '../../pod-ready.ts'
 import { withAdvice } from '../../missing-reference.ts'
 import { quotaTrouble } from '../../quota.ts'
-import { rollsInPlace } from '../objects/deployment.ts'
 import { hasDroppedImageVolume, modelImage, unsupportedImageVolumes } from '../objects/image-volume.ts'
 import { FETCH_CONTAINER } from '../objects/model-source.ts'
 import { SERVER_CONTAINER } from '../objects/pod-template.ts'
 import type { ServedVersion } from '../observe/served-model.ts'
 import type { ModelView } from '../observe/view.ts'
-import { availableOf, replicasOf, type Version } from '../observe/version.ts'
+import { availableOf, isRolling, isWanted, replicasOf, type Version } from '../observe/version.ts'
+import { surgeOf } from '../steps/surge.ts'
 
 /** Undefined while the version only needs time. */
 export function troubleOf(view: ModelView, version: Version): Trouble | undefined {
@@ -115,13 +115,12 @@ function rejectedPods({ deployment }: Version): Trouble | undefined {
   return quotaTrouble(message) ?? { reason: 'PodsRefused', message: `pods cannot be created: ${withAdvice(message)}` }
 }
 
-function unscheduledPod({ observed: { config } }: ModelView, version: Version, pod: Pod): Trouble | undefined {
+function unscheduledPod(view: ModelView, version: Version, pod: Pod): Trouble | undefined {
   const reported = unschedulable(pod)
   if (reported === undefined) return undefined
-  const reason = shortageOf(reported, config.gpuResource)
-  const inPlace = rollsInPlace(version, config)
-    ? '; there is no spare GPU, so new pods replace old ones one at a time'
-    : ''
+  const reason = shortageOf(reported, view.observed.config.gpuResource)
+  const isInPlace = isWanted(version) && isRolling(version) && surgeOf(view, version).maxSurge === 0
+  const inPlace = isInPlace ? '; there is no spare GPU, so new pods replace old ones one at a time' : ''
   return { reason, message: `${pod.metadata.name} is unschedulable: ${reported}${inPlace}`, isWaiting: true }
 }
 
@@ -144,6 +143,12 @@ export function lastOutput({ status }: Pod, container: string): string | undefin
   if (!end || end.exitCode === 0) return undefined
   const output = tailOf(end, MAX_LINES)
   return output === '' ? `exit code ${end.exitCode}` : `exit code ${end.exitCode}: ${output}`
+}
+
+/** The last line of the message that a container has left. */
+export function lastWords({ status }: Pod, container: string): string {
+  const found = status?.containerStatuses?.find(({ name }) => name === container)
+  return tailOf((found && lastEnd(found)) ?? {}, 1)
 }
 
 const MAX_LINES = 5

@@ -15,6 +15,7 @@ import { isSameSplit } from '../../traffic/index.ts'
 import type { ModelView } from '../observe/view.ts'
 import type { Routing } from '../steps/routing.ts'
 import { analyse, type Analysed, opened } from './analysis.ts'
+import { judgeJobs } from './analysis-jobs.ts'
 import { prepareAgain, remove, unreadyOf, waitFor } from './before-switch.ts'
 import { atStep, KEEPING, type Travel } from './course.ts'
 import { completed, failed, goBack } from './ending.ts'
@@ -109,8 +110,17 @@ function waiting(stage: Stage): Advance {
     return isPreview(state) ? prepareAgain(stage, unready.join(', ')) : lost(stage, unready.join(', '))
   }
   const pods = isPreview(state) ? ' with all pods' : ''
-  const what = unready.length > 0 ? `${unready.join(', ')} to be ready${pods}` : 'its weights to be in effect'
+  const what = unready.length > 0 ? `${unready.join(', ')} to be ready${pods}${causeOf(stage, unready)}` : IN_EFFECT
   return waitFor(stage, { ...plain(state), reason: 'Waiting', message: `${nameOf(state)}: waiting for ${what}` }, what)
+}
+
+const IN_EFFECT = 'its weights to be in effect'
+const MAX_CAUSE = 400
+
+/** What is known to keep one of these versions from being ready. */
+function causeOf({ view }: Stage, names: readonly string[]): string {
+  const { message } = view.recorded.activeVersions?.find(({ name, reason }) => reason && names.includes(name)) ?? {}
+  return message === undefined ? '' : ` (${message.slice(0, MAX_CAUSE)})`
 }
 
 /** A new version that had traffic has no more ready pods: that is a failed judgement. */
@@ -134,10 +144,13 @@ function judged(stage: Stage): Advance {
     return at(stage, { ...plain(state), inEffectSince: notBefore(view.now), ...(analysis && { analysis }) })
   }
   const analysed = analyse(stage)
-  const { analysis, failure } = analysed
-  const next = { ...stage, state: { ...plain(state), ...(analysis && { analysis }) } }
+  const { jobs, waitsFor, ...judgement } = judgeJobs(stage)
+  const { analysis } = analysed
+  const kept = { ...(analysis && { analysis }), ...(jobs.length > 0 && { jobs }) }
+  const next = { ...stage, state: { ...plain(state), ...kept } }
+  const failure = analysed.failure ?? judgement.failure
   if (failure !== undefined) return failed(next, 'AnalysisFailed', `${nameOf(state)}: ${failure}`)
-  return stillWaiting(next, analysed) ?? passed(next)
+  return stillWaiting(next, analysed, waitsFor) ?? passed(next)
 }
 
 type Stay = Pick<RolloutStatus, 'phase' | 'reason' | 'message'>
@@ -151,7 +164,7 @@ function stay(stage: Stage, endsAt: number | undefined, what: Stay): Advance {
 }
 
 /** What the step still waits for, in order. */
-function stillWaiting(stage: Stage, analysed: Analysed): Advance | undefined {
+function stillWaiting(stage: Stage, analysed: Analysed, waitsFor: string | undefined): Advance | undefined {
   const { isPassed, endsAt, lacking } = analysed
   const until = pauseEnd(stage)
   if (isPreview(stage.state) && isFullyPromoted(stage)) return undefined
@@ -161,11 +174,18 @@ function stillWaiting(stage: Stage, analysed: Analysed): Advance | undefined {
     return lacking === undefined
       ? stay(stage, endsAt, ANALYSING)
       : stay(stage, endsAt, { phase: 'Progressing', reason: 'TooFewRequests', message: lacking })
+  if (waitsFor !== undefined) return stay(stage, endsAt, judgedByJob(stage, waitsFor))
   if (!stepOf(stage)?.pause || isPromoted(stage)) return undefined
   return stay(stage, endsAt, { phase: 'Paused', reason: 'StepPaused', message: gateOf(stage) })
 }
 
 const ANALYSING: Stay = { phase: 'Progressing', reason: 'Analysing', message: 'the analysis is under way' }
+
+const judgedByJob = (stage: Stage, message: string): Stay => ({
+  ...ANALYSING,
+  phase: isLast(stage) ? 'Watching' : 'Progressing',
+  message,
+})
 
 const watching = (stage: Stage): Stay => ({
   phase: 'Watching',

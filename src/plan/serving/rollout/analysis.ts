@@ -6,7 +6,7 @@ import { isLast, type Stage, watchEnd } from './stage.ts'
 import type { AnalysisSource, Readings, Unread } from './analysis-source.ts'
 import { customValues } from './custom-metrics.ts'
 import { closed, endOf, inconclusive, referenceIn } from './interval.ts'
-import { type Interval, isRelative, judge, type Judgement } from './judgement.ts'
+import { hasLimits, type Interval, isRelative, judge, type Judgement } from './judgement.ts'
 import { HEALTHY_PODS, sickCandidate } from './pod-health.ts'
 import { prometheusSource } from './prometheus-source.ts'
 import { reportSource } from './report-source.ts'
@@ -33,7 +33,7 @@ function specOf(stage: Stage): Analysis | undefined {
   const { analysis } = travel.spec.rollout
   // The old versions may be kept for longer than the new ones are judged.
   const isWatchOver = (millis(state.analysis?.since) ?? 0) >= watchEnd(stage)
-  if (!analysis || travel.isReturn || isWatchOver) return undefined
+  if (!analysis || !hasLimits(analysis) || travel.isReturn || isWatchOver) return undefined
   return isPreview(state) && !isRelative(analysis) ? undefined : analysis
 }
 

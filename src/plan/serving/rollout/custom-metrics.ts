@@ -1,5 +1,5 @@
 /** Judges the metrics of a user: each new version by the values that its queries have. */
-import type { AnalysisMetric } from '../../../api/serving-analysis-metric.ts'
+import { type AnalysisMetric, isQueryMetric, type QueryMetric } from '../../../api/serving-analysis-metric.ts'
 import type { Measured } from '../measure/answers.ts'
 import { CUSTOM, customProblem } from '../measure/custom-query.ts'
 import { questionId } from '../measure/questions.ts'
@@ -9,19 +9,20 @@ import { millionths } from './percent.ts'
 import { answersOf } from './prometheus-source.ts'
 
 export interface CustomValues {
-  readonly metrics: readonly AnalysisMetric[]
+  readonly metrics: readonly QueryMetric[]
   /** Undefined: Prometheus has no number. */
   readonly valueOf: (metric: string, version: string) => number | undefined
 }
 
 /** Without a value for every query of the interval there is no judgement. */
 export function customValues(
-  metrics: readonly AnalysisMetric[],
+  all: readonly AnalysisMetric[],
   measured: Measured | undefined,
   endsAt: number,
 ): CustomValues | Unread {
+  const metrics = all.filter(isQueryMetric)
   if (metrics.length === 0) return { metrics, valueOf: () => undefined }
-  const problem = customProblem(metrics)
+  const problem = customProblem(all)
   if (problem !== undefined) return { isPending: true, says: problem }
   if (!measured)
     return {

@@ -41,7 +41,7 @@ export function goBack(stage: Stage, phase: 'RolledBack' | 'Aborted', { reason, 
     return at(stage, { ...state, phase: 'Halted', reason, message: `${HALTED}${why}. ${withoutHalt(message)}` })
   }
   const cause = withoutHalt(message)
-  const { analysis, candidate, revision, stableRevision, strategy, step, steps, stepWeight } = state
+  const { analysis, jobs, candidate, revision, stableRevision, strategy, step, steps, stepWeight } = state
   const next: RolloutStatus = compact({
     phase,
     revision,
@@ -54,6 +54,7 @@ export function goBack(stage: Stage, phase: 'RolledBack' | 'Aborted', { reason, 
     candidate,
     weights: toShares(stable),
     analysis: analysis && closed(analysis),
+    jobs,
     reason,
     message: cause,
   })

@@ -1,5 +1,6 @@
 /** Judges an interval: each new version by its limits, absolute or relative to the stable versions. Pure arithmetic. */
 import type { AnalysisStatus } from '../../../api/rollout-status.ts'
+import { isQueryMetric } from '../../../api/serving-analysis-metric.ts'
 import type { Analysis } from '../../../api/serving-rollout.ts'
 import { type CustomValues, exceededBy, unknownMetric } from './custom-metrics.ts'
 import { type Reference, referenceIn } from './interval.ts'
@@ -105,6 +106,12 @@ function unknownFigure(
     (maxLatencyP99Ms === undefined ? undefined : without(enough, 'latencyP99Ms'))
   )
 }
+
+/** Figures or queries are judged. Jobs need no interval. */
+export const hasLimits = (analysis: Analysis): boolean =>
+  isRelative(analysis) ||
+  [analysis.maxErrorRate, analysis.maxLatencyMs, analysis.maxLatencyP99Ms].some((limit) => limit !== undefined) ||
+  (analysis.metrics?.some(isQueryMetric) ?? false)
 
 /** A limit is relative to the stable versions. */
 export const isRelative = ({ maxErrorRateRatio, maxLatencyRatio }: Analysis): boolean =>

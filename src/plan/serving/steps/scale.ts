@@ -2,6 +2,8 @@
  * How many pods each version gets. Where an autoscaler exists it sets the number, otherwise we do. Omitting a number that
  * only we have set would reset it to one, so it is kept until an autoscaler has set another.
  */
+import { bounded } from '../autoscaling/recommendation.ts'
+import { type RequestScaling, requestScaling, scalesByRequests } from '../autoscaling/scaler.ts'
 import { REPLICAS_ANNOTATION } from '../objects/deployment.ts'
 import { isAutoscaled, type VersionScaling } from '../observe/served-model.ts'
 import { availableOf, replicasOf, type Version } from '../observe/version.ts'
@@ -13,7 +15,10 @@ export interface Size {
   readonly replicas?: number
   /** The fewest pods that it should have. */
   readonly floor: number
+  /** A HorizontalPodAutoscaler sets the number. */
   readonly isAutoscaled: boolean
+  /** The operator sets it by the requests of the version. */
+  readonly byRequests?: RequestScaling
 }
 
 const NONE: Size = { floor: 0, isAutoscaled: false }
@@ -21,18 +26,34 @@ const NONE: Size = { floor: 0, isAutoscaled: false }
 /** The size of every version, by name. */
 export function scale(view: ModelView, routing: Routing): ReadonlyMap<string, Size> {
   const counts = podCounts(view, routing)
-  return new Map(view.versions.map((version) => [version.name, sizeOf(version, counts?.get(version.name))]))
+  return new Map(
+    view.versions.map((version) => [version.name, sizeOf(view, routing, version, counts?.get(version.name))]),
+  )
 }
 
-function sizeOf(version: Version, count: number | undefined): Size {
+function sizeOf(view: ModelView, routing: Routing, version: Version, count: number | undefined): Size {
   const scaling = version.wanted?.scaling
   if (!scaling) return NONE
   if (count !== undefined) return { replicas: count, floor: count, isAutoscaled: false }
+  if (scalesByRequests(view, routing, version)) return sizeByRequests(view, version, scaling)
   const replicas = replicasToSet(version, scaling)
   return {
     ...(replicas !== undefined && { replicas }),
     floor: scaling.minReplicas,
     isAutoscaled: isAutoscaled(scaling),
+  }
+}
+
+/** The number on record. This plan records the next one. */
+function sizeByRequests(view: ModelView, version: Version, scaling: VersionScaling): Size {
+  const byRequests = requestScaling(view, version, scaling)
+  const decided = byRequests.record && version.recorded?.autoscaling?.replicas
+  const replicas = decided === undefined ? replicasToSet(version, scaling) : bounded(decided, scaling)
+  return {
+    ...(replicas !== undefined && { replicas }),
+    floor: scaling.minReplicas,
+    isAutoscaled: false,
+    byRequests,
   }
 }
 

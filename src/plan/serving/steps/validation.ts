@@ -2,9 +2,10 @@
  * Validates versions: a Job runs a script against the model, image and files that would serve. A version starts, or changes,
  * only after it has passed. The status records what has passed, so the Job may be deleted.
  */
-import type { Job, Pod } from '../../../kube/resources.ts'
-import { shortageOf, type Trouble, unschedulable } from '../../pod-trouble.ts'
-import { fetchTrouble, imageTrouble, lastOutput } from '../report/trouble.ts'
+import type { Job } from '../../../kube/resources.ts'
+import type { Trouble } from '../../pod-trouble.ts'
+import { fetchTrouble } from '../report/trouble.ts'
+import { jobPods, obstacleOf, verdictOf, whyFailed } from '../observe/job-outcome.ts'
 import { validationName } from '../../model-names.ts'
 import { lacksImageVolume, unsupportedImageVolumes } from '../objects/image-volume.ts'
 import { VALIDATION_CONTAINER } from '../objects/validation-pod.ts'
@@ -68,50 +69,20 @@ function validationOf(view: ModelView, version: WantedVersion): ValidationState 
     const trouble = unsupportedImageVolumes(version.wanted, ` and delete Job ${jobName}`)
     return { outcome: 'failed', digest, jobName, trouble }
   }
-  const has = (wanted: string): boolean =>
-    job.status?.conditions?.some(({ type, status }) => type === wanted && status === 'True') ?? false
-  if (has('Complete')) return { outcome: 'passed', digest, jobName }
-  if (has('Failed')) return { outcome: 'failed', digest, jobName, trouble: failureOf(view, version.name, job) }
-  const trouble = obstacleOf(view, version, job)
+  const verdict = verdictOf(job)
+  if (verdict === 'passed') return { outcome: 'passed', digest, jobName }
+  if (verdict === 'failed') return { outcome: 'failed', digest, jobName, trouble: failureOf(view, version.name, job) }
+  const trouble = obstacleOf(view, job, VALIDATION_CONTAINER, version.wanted)
   return { outcome: 'running', digest, jobName, ...(trouble && { trouble }) }
-}
-
-const podsOf = ({ observed }: ModelView, job: Job): Pod[] =>
-  observed.pods.filter(({ metadata }) => metadata.labels?.['job-name'] === job.metadata.name)
-
-/** What keeps a validation from starting. The Job retries until its deadline. */
-function obstacleOf(view: ModelView, { wanted }: WantedVersion, job: Job): Trouble | undefined {
-  const pods = podsOf(view, job)
-  if (pods.some(hasStarted)) return undefined
-  for (const pod of pods) {
-    const trouble = fetchTrouble(pod) ?? imageTrouble(pod, wanted) ?? unscheduled(view, pod)
-    if (trouble) return { ...trouble, isWaiting: true }
-  }
-  return undefined
-}
-
-function hasStarted({ status }: Pod): boolean {
-  const found = status?.containerStatuses?.find(({ name }) => name === VALIDATION_CONTAINER)
-  return found?.state?.running !== undefined || found?.state?.terminated?.exitCode === 0
-}
-
-function unscheduled({ observed: { config } }: ModelView, pod: Pod): Trouble | undefined {
-  const message = unschedulable(pod)
-  if (message === undefined) return undefined
-  return {
-    reason: shortageOf(message, config.gpuResource),
-    message: `${pod.metadata.name} is unschedulable: ${message}`,
-  }
 }
 
 function failureOf(view: ModelView, version: string, job: Job): Trouble {
   const { model } = view
-  const pods = podsOf(view, job)
-  const fetched = pods.map(fetchTrouble).find((trouble) => trouble !== undefined)
+  const fetched = jobPods(view, job)
+    .map(fetchTrouble)
+    .find((trouble) => trouble !== undefined)
   if (fetched) return fetched
-  const output = pods.map((pod) => lastOutput(pod, VALIDATION_CONTAINER)).find((text) => text !== undefined)
-  const failed = job.status?.conditions?.find(({ type }) => type === 'Failed')
-  const why = output ?? `${failed?.reason ?? 'Failed'}: ${failed?.message ?? 'the Job failed'}`
+  const why = whyFailed(view, job, VALIDATION_CONTAINER)
   const script = model.validation?.script ?? ''
   const advice = `change the version, or delete Job ${job.metadata.name} to retry`
   return { reason: 'ValidationFailed', message: `Validation of ${version} with ${script} failed: ${why}; ${advice}` }

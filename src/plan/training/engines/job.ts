@@ -126,7 +126,7 @@ function hasCondition({ status }: Job, ...types: readonly string[]): boolean {
 function identityOf(observed: TrainingObserved, attempt: Attempt): PodIdentity {
   const { job: trainingJob } = observed
   const rank = field('RANK', `metadata.annotations['${INDEX}']`)
-  const membership = membershipOf(observed, attempt)
+  const membership = membershipOf(observed, attempt, WORKER)
   return { job: trainingJob, attempt, role: WORKER, index: '$(RANK)', rank, hostname, membership }
 }
 

@@ -18,7 +18,7 @@ export const pods: Engine = {
   hasOtherAttempts: (observed, attempt) => members(observed).some((member) => member.attempt !== attempt),
   template: (observed, attempt, role) =>
     templateFingerprint(
-      { ...identityOf(observed, attempt, { role, index: 0 }), membership: membershipOf(observed, attempt) },
+      { ...identityOf(observed, attempt, { role, index: 0 }), membership: membershipOf(observed, attempt, role) },
       observed.config,
     ),
   create,
@@ -42,9 +42,9 @@ function deletionOf(gang: readonly Member[]): Changes {
 function create(observed: TrainingObserved, attempt: Attempt, replicas: readonly Replica[]): Pod[] {
   const roles = [...new Set(replicas.map(({ role }) => role))]
   const templates = new Map(roles.map((role) => [role, pods.template(observed, attempt, role)]))
-  const membership = membershipOf(observed, attempt)
+  const memberships = new Map(roles.map((role) => [role, membershipOf(observed, attempt, role)]))
   return replicas.map((replica) => {
-    const identity = { ...identityOf(observed, attempt, replica), membership }
+    const identity = { ...identityOf(observed, attempt, replica), membership: memberships.get(replica.role) }
     return podOf(observed, identity, replica, templates.get(replica.role) ?? '')
   })
 }

@@ -17,6 +17,10 @@ import { volcano } from './volcano.ts'
 
 const gang: Gang = {
   jobName: 'bert',
+  jobLabels: {},
+  podSets: [
+    { role: 'worker', count: 3, template: { metadata: { labels: {}, annotations: {} }, spec: { containers: [] } } },
+  ],
   labels: { app: 'trainingjob' },
   minMembers: 3,
   minResources: { cpu: '12', memory: '1024' },
@@ -30,7 +34,8 @@ const COMMAND = { image: 'i', command: ['torchrun', 'train.py'], gpusPerWorker: 
 
 /** Served by the cluster, and chosen by `auto`, unless the spec says otherwise. */
 function clusterWith(scheduler: GangScheduler, spec: object = {}): TrainingCluster {
-  const cluster = new TrainingCluster({ ...COMMAND, numWorkers: 3, ...spec })
+  const queue = scheduler.quota ? { scheduling: { queueName: 'research' } } : {}
+  const cluster = new TrainingCluster({ ...COMMAND, numWorkers: 3, ...queue, ...spec })
   cluster.servedKinds = new Set(scheduler.kinds.map(({ resource }) => gangKindName(resource)))
   return cluster
 }
@@ -64,8 +69,12 @@ for (const scheduler of schedulers)
     })
 
     test('every pod names the group', () => {
-      const { name } = groupOf(gang).metadata
-      assert.ok(JSON.stringify(scheduler.membershipIn(gang)).includes(`"${name}"`))
+      const cluster = clusterWith(scheduler)
+      cluster.settle()
+      const { name } = cluster.groups[0]?.metadata ?? assert.fail('no group')
+      assert.equal(cluster.pods.length, 3)
+      const text = ({ metadata, spec }: Pod): string => JSON.stringify([metadata.labels, metadata.annotations, spec])
+      for (const pod of cluster.pods) assert.ok(text(pod).includes(`"${name}"`))
     })
 
     for (const engine of ['pods', 'job'])
@@ -73,7 +82,7 @@ for (const scheduler of schedulers)
         const cluster = clusterWith(scheduler, { engine })
         cluster.settle()
         const isOf = (word: string) => (write: string) => write.startsWith(`create ${word}/`)
-        const created = cluster.writes.findIndex(isOf('PodGroup'))
+        const created = cluster.writes.findIndex(isOf(kindOf(scheduler)))
         assert.ok(created >= 0 && created < cluster.writes.findIndex(isOf(engine === 'job' ? 'Job' : 'Pod')))
         for (const pod of cluster.pods) assertMember(scheduler, pod, 3)
         const { attempt, gang: chosen, podGroup } = cluster.job.status?.scheduling ?? {}
@@ -85,13 +94,14 @@ for (const scheduler of schedulers)
       cluster.settle()
       cluster.runAll()
       cluster.settle()
-      const [group] = cluster.groups
+      const [group] = cluster.groups.map(({ metadata }) => metadata)
       const [pod] = cluster.pods
       if (pod) cluster.exit(pod, { exitCode: 1 })
       restarted(cluster)
-      assert.deepEqual([cluster.job.status?.attempts, cluster.groups], [2, [group]])
+      assert.deepEqual([cluster.job.status?.attempts, cluster.groups.map(({ metadata }) => metadata)], [2, [group]])
       finish(cluster)
-      assert.deepEqual([cluster.job.status?.state, cluster.groups], ['Completed', []])
+      assert.equal(cluster.job.status?.state, 'Completed')
+      assert.equal(cluster.groups.length, scheduler.quota ? 1 : 0)
       assert.deepEqual(cluster.job.status?.scheduling, { gang: scheduler.name, attempt: 2 })
     })
 
@@ -130,7 +140,7 @@ for (const scheduler of schedulers)
       cluster.edit({ elastic: { minWorkers: 1, maxWorkers: 8, resizePolicy: 'Now', maxWaitSeconds: 0 }, numWorkers: 5 })
       cluster.edit({ command: ['python', 'train.py'] })
       cluster.settle()
-      assert.deepEqual([cluster.pods.length, cluster.groups.map(minimumOf)], [5, [5]])
+      assert.deepEqual([cluster.pods.length, cluster.groups.map(sizeOf)], [5, [5]])
       for (const pod of cluster.pods) assertMember(scheduler, pod, 5)
     })
 
@@ -145,7 +155,7 @@ for (const scheduler of schedulers)
       assert.ok(done)
       assert.deepEqual(
         deletions.map(({ object }) => object.kind),
-        ['PodGroup'],
+        [kindOf(scheduler)],
       )
     })
 
@@ -157,19 +167,20 @@ for (const scheduler of schedulers)
       cluster.servedKinds = new Set()
       cluster.groups = []
       assert.deepEqual(
-        kindsOf(cluster).filter((kind) => kind === 'PodGroup'),
+        kindsOf(cluster).filter((kind) => kind === kindOf(scheduler)),
         [],
       )
       finish(cluster)
       assert.deepEqual([cluster.job.status?.state, cluster.job.status?.attempts], ['Completed', 1])
     })
 
-    test('uninstalled while pods wait: auto continues without it', () => {
+    test('uninstalled while pods wait: auto continues without it, unless the job names a queue', () => {
       const cluster = clusterWith(scheduler)
       cluster.settle()
       cluster.servedKinds = new Set()
       cluster.groups = []
       cluster.settle()
+      if (scheduler.quota) return assertUnavailable(cluster)
       assert.equal(cluster.job.status?.scheduling?.gang, 'none')
       assert.deepEqual([cluster.pods.length, cluster.job.status?.failures], [3, 0])
       finish(cluster)
@@ -177,14 +188,32 @@ for (const scheduler of schedulers)
     })
   })
 
+const kindOf = ({ kinds }: GangScheduler): string => kinds[0]?.resource.kind ?? ''
+
+function assertUnavailable(cluster: TrainingCluster): void {
+  cluster.letGo()
+  cluster.settle()
+  assert.deepEqual([cluster.pods.length, cluster.job.status?.failures, cluster.job.status?.state], [0, 0, 'Pending'])
+  assert.match(cluster.job.status?.reason ?? '', /^GangSchedulerUnavailable: /)
+}
+
 const kindsOf = ({ observed }: TrainingCluster): string[] =>
   objectsToWrite(planTraining(observed)).map(({ kind }) => kind)
 
 function minimumOf(group: KubeObject | undefined): unknown {
   const { spec } = group as KubeObject & {
-    spec?: { minMember?: number; schedulingPolicy?: { gang: { minCount: number } } }
+    spec?: {
+      minMember?: number
+      schedulingPolicy?: { gang: { minCount: number } }
+      podSets?: readonly { count: number; minCount?: number }[]
+    }
   }
-  return spec?.minMember ?? spec?.schedulingPolicy?.gang.minCount
+  return spec?.minMember ?? spec?.schedulingPolicy?.gang.minCount ?? spec?.podSets?.[0]?.minCount
+}
+
+function sizeOf(group: KubeObject): unknown {
+  const { spec } = group as KubeObject & { spec?: { podSets?: readonly { count: number }[] } }
+  return spec?.podSets?.[0]?.count ?? minimumOf(group)
 }
 
 test('the spec of each PodGroup', () => {

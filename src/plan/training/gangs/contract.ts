@@ -1,6 +1,6 @@
 /**
  * A gang scheduler places all pods of an attempt together, or none of them. One contract, one file per scheduler: the kinds
- * that it needs, the PodGroup that it reads, and what makes a pod a member of the group. Caches and RBAC rules follow from the
+ * that it needs, the group that it reads, and what makes a pod a member of the group. Caches and RBAC rules follow from the
  * declared kinds.
  *
  * Contract (checked for every scheduler by contract.test.ts)
@@ -8,18 +8,42 @@
  * - Rendering is deterministic. The same gang has the same group in every attempt, so a restart keeps it.
  * - The group needs at most `minMembers` pods, and every pod names the group.
  * - A group whose content cannot change has another name when its content does.
+ * - With `quota`, no pod exists before the group is granted quota, and none when it is given back: see quota.ts.
  */
 import type { GangSchedulerName } from '../../../api/training-scheduling.ts'
 import type { KubeObject, Resource } from '../../../kube/object.ts'
 import type { Pod } from '../../../kube/resources.ts'
+import type { Found, Quota } from './quota.ts'
 
 export type { GangSchedulerName }
+
+type PodSpec = NonNullable<Pod['spec']>
+
+/** The pods of one role. */
+export interface PodSet {
+  readonly role: string
+  readonly count: number
+  /** With how many of them the job can train. Absent: it needs all. */
+  readonly minCount?: number
+  /** As rendered for this role, without what the scheduler adds. */
+  readonly template: {
+    readonly metadata: {
+      readonly labels: Readonly<Record<string, string>>
+      readonly annotations: Readonly<Record<string, string>>
+    }
+    readonly spec: PodSpec
+  }
+}
 
 /** The pods of an attempt, for the scheduler. */
 export interface Gang {
   readonly jobName: string
+  /** Of the job. */
+  readonly jobLabels: Readonly<Record<string, string>>
   /** On every rendered object. */
   readonly labels: Readonly<Record<string, string>>
+  /** Workers first. */
+  readonly podSets: readonly PodSet[]
   /** Number of pods without which the job cannot train. */
   readonly minMembers: number
   /** What these pods request together, by resource. */
@@ -34,7 +58,15 @@ export interface Gang {
 export interface Membership {
   readonly labels?: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
-  readonly spec?: Readonly<Partial<NonNullable<Pod['spec']> & { readonly schedulingGroup: object }>>
+  readonly spec?: Readonly<Partial<PodSpec & { readonly schedulingGroup: object }>>
+  /** Added to what the pod has of it. */
+  readonly placement?: Placement
+}
+
+export interface Placement {
+  readonly nodeSelector: Readonly<Record<string, string>>
+  readonly tolerations: readonly object[]
+  readonly schedulingGates: readonly { readonly name: string }[]
 }
 
 /** What `auto` decides by. */
@@ -64,7 +96,9 @@ export interface GangScheduler {
   readonly hasQueues: boolean
   /** Whether half of a gang never holds nodes. Otherwise the operator gives the nodes back after a time. */
   readonly placesTogether: boolean
-  /** Undefined: the pods need no group. */
-  groupOf(gang: Gang): KubeObject | undefined
+  /** It grants quota before pods may exist. Absent: pods are created at once. */
+  readonly quota?: Quota
+  /** Undefined: the pods need no group. `found`: what `quota` asked for. */
+  groupOf(gang: Gang, found?: Found): KubeObject | undefined
   membershipIn(gang: Pick<Gang, 'jobName' | 'minMembers'>): Membership
 }

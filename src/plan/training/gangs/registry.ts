@@ -1,12 +1,19 @@
 /** The gang schedulers, in the order in which `auto` tries them. The compiler reports one that the API names and is not here. */
-import type { Resource } from '../../../kube/object.ts'
+import { apiVersionOf, type KubeObject, type Resource } from '../../../kube/object.ts'
 import type { GangKind, GangRequest, GangScheduler, GangSchedulerName } from './contract.ts'
 import { coscheduling } from './coscheduling.ts'
+import { kueue } from './kueue/kueue.ts'
 import { native } from './native.ts'
 import { none } from './none.ts'
 import { volcano } from './volcano.ts'
 
-const registered: Readonly<Record<GangSchedulerName, GangScheduler>> = { volcano, coscheduling, native, none }
+const registered: Readonly<Record<GangSchedulerName, GangScheduler>> = {
+  volcano,
+  kueue,
+  coscheduling,
+  native,
+  none,
+}
 
 export const gangs: readonly GangScheduler[] = Object.values(registered)
 
@@ -14,6 +21,16 @@ export const gangs: readonly GangScheduler[] = Object.values(registered)
 export const plainGang: GangScheduler = none
 
 export const gangNamed = (name: GangSchedulerName): GangScheduler => registered[name]
+
+/** The gang scheduler that a label of a job chooses, because it names a queue. */
+export const gangOfLabels = (labels: Readonly<Record<string, string>> = {}): GangScheduler | undefined =>
+  gangs.find(({ quota }) => quota && labels[quota.queueLabel] !== undefined)
+
+/** The gang scheduler whose group this is. */
+export const gangOfGroup = ({ apiVersion, kind }: KubeObject): GangScheduler | undefined =>
+  gangs.find(({ kinds }) =>
+    kinds.some(({ resource }) => resource.kind === kind && apiVersionOf(resource) === apiVersion),
+  )
 
 /** Every kind that a gang scheduler declares. */
 export const gangKinds: readonly GangKind[] = gangs.flatMap(({ kinds }) => kinds)
@@ -39,6 +56,7 @@ export function bestGang(
 
 function suits(gang: GangScheduler, { schedulerName, queueName }: GangRequest, names: SchedulerNames): boolean {
   if (queueName !== undefined && !gang.hasQueues) return false
+  if (gang.quota) return queueName !== undefined
   if (gang === plainGang || schedulerName === undefined) return true
   return schedulerName === (names[gang.name] ?? CLUSTER_SCHEDULER)
 }

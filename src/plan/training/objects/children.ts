@@ -1,6 +1,7 @@
 /** The objects of a job beside its pods. */
 import { toWrite, type PlannedWrite } from '../../../decision/plan.ts'
 import type { Attempt } from '../observe/attempt.ts'
+import { gangChoice } from '../observe/gang-choice.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
 import { checkpointClaims } from './claims.ts'
 import { configMaps } from './config-map.ts'
@@ -11,7 +12,9 @@ import { headlessService } from './service.ts'
 /** The PodGroup is last, and before the pods: their scheduler finds it. */
 export function childrenOf(observed: TrainingObserved, attempt: Attempt): PlannedWrite[] {
   const { job, config } = observed
-  const group = podGroupOf(observed, attempt)
+  // With quota, the group exists before the attempt starts.
+  const hasQuota = gangChoice(observed, attempt).scheduler.quota !== undefined
+  const group = hasQuota ? undefined : podGroupOf(observed, attempt)
   return [
     ...toWrite('createUnowned', checkpointClaims(job, config)),
     ...toWrite('apply', [headlessService(job), ...configMaps(job, attempt), ...(group ? [group] : [])]),

@@ -18,7 +18,7 @@ import type { TrainingConfig } from '../config.ts'
 import type { PodIdentity } from '../frameworks/pod-identity.ts'
 import { frameworkOf } from '../frameworks/registry.ts'
 import { gpusOf, rolesOf } from '../frameworks/roles.ts'
-import type { Membership } from '../gangs/contract.ts'
+import type { Membership, Placement } from '../gangs/contract.ts'
 import { ATTEMPT_LABEL, CONTAINER, JOB_UID_LABEL, objectLabels, ROLE_LABEL, serviceName } from '../names.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import type { Reporting, TrainingObserved } from '../observe/observed.ts'
@@ -78,8 +78,21 @@ function asMember(template: PodTemplate, membership: Membership | undefined): Po
       labels: { ...labels, ...membership.labels },
       annotations: { ...annotations, ...membership.annotations },
     },
-    spec: { ...template.spec, ...membership.spec },
+    spec: placed({ ...template.spec, ...membership.spec }, membership.placement),
   }
+}
+
+function placed(spec: PodTemplate['spec'], placement: Placement | undefined): PodTemplate['spec'] {
+  if (!placement) return spec
+  const { nodeSelector, tolerations, schedulingGates } = placement
+  const gates = [...(spec.schedulingGates ?? []), ...schedulingGates]
+  const result: object = {
+    ...spec,
+    nodeSelector: { ...spec.nodeSelector, ...nodeSelector },
+    tolerations: [...(spec.tolerations ?? []), ...tolerations],
+    ...(gates.length > 0 && { schedulingGates: gates }),
+  }
+  return result as PodTemplate['spec']
 }
 
 /** The templates of users for the pods of a role, in the order in which they are merged. */

@@ -2,13 +2,15 @@
  * Which gang scheduler an attempt has. The choice is recorded in the status. While a pod of the attempt has started, it stays:
  * its pods cannot move to another scheduler.
  */
+import type { Admission } from '../../../api/training-quota.ts'
 import type { GangSchedulerName } from '../../../api/training-scheduling.ts'
+import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { apiVersionOf } from '../../../kube/object.ts'
 import type { Trouble } from '../../pod-trouble.ts'
 import { isElastic } from '../frameworks/elasticity.ts'
 import { replicasOf, startsAfterWorkers } from '../frameworks/roles.ts'
 import type { GangScheduler } from '../gangs/contract.ts'
-import { bestGang, gangNamed, missingKind, plainGang } from '../gangs/registry.ts'
+import { bestGang, gangNamed, gangOfLabels, missingKind, plainGang } from '../gangs/registry.ts'
 import { WORKER } from '../names.ts'
 import type { Attempt, Replica } from './attempt.ts'
 import { hasStarted, memberOf } from './member.ts'
@@ -23,11 +25,27 @@ export interface GangChoice {
 }
 
 export function gangChoice(observed: TrainingObserved, attempt: Attempt): GangChoice {
-  const { gang: wanted = 'auto' } = observed.job.spec.scheduling ?? {}
+  const wanted = wantedGang(observed)
   const recorded = recordedGang(observed, attempt)
   if (recorded && (hasStartedPod(observed) || (wanted === 'auto' && isServed(recorded, observed))))
     return { scheduler: recorded, isDeferred: wanted !== 'auto' && wanted !== recorded.name }
   return { ...(wanted === 'auto' ? automatic(observed, attempt) : named(wanted, observed)), isDeferred: false }
+}
+
+/** A label that names a queue takes precedence: administrators require it by policy. */
+function wantedGang({ job }: TrainingObserved): GangSchedulerName | 'auto' {
+  return gangOfLabels(job.metadata.labels)?.name ?? job.spec.scheduling?.gang ?? 'auto'
+}
+
+/** The queue that the job has with this gang scheduler. */
+export function queueOf({ metadata, spec }: TrainingJob, { quota }: GangScheduler): string | undefined {
+  return (quota && metadata.labels?.[quota.queueLabel]) ?? spec.scheduling?.queueName
+}
+
+/** The quota that is recorded for the attempt. */
+export function recordedAdmission({ job }: Pick<TrainingObserved, 'job'>, { number }: Attempt): Admission | undefined {
+  const { scheduling } = job.status ?? {}
+  return scheduling?.attempt === number ? scheduling.admission : undefined
 }
 
 function recordedGang({ job }: TrainingObserved, { number }: Attempt): GangScheduler | undefined {
@@ -59,11 +77,20 @@ function automatic(observed: TrainingObserved, attempt: Attempt): Omit<GangChoic
 
 function named(name: GangSchedulerName, observed: TrainingObserved): Omit<GangChoice, 'isDeferred'> {
   const scheduler = gangNamed(name)
+  const { quota } = scheduler
+  const label = quota && observed.job.metadata.labels?.[quota.queueLabel] !== undefined ? quota.queueLabel : undefined
   const missing = missingKind(scheduler, servedKinds(observed))
-  if (!missing) return { scheduler }
-  const kind = `${missing.kind} of ${apiVersionOf(missing)}`
-  const message = `scheduling.gang is ${name}, and the cluster does not serve the kind ${kind}: install it, or set scheduling.gang to auto or none`
-  return { scheduler, trouble: { reason: GANG_UNAVAILABLE, message } }
+  if (missing) {
+    const kind = `${missing.kind} of ${apiVersionOf(missing)}`
+    const [cause, fix] = label
+      ? [`the job has the label ${label}`, 'remove the label']
+      : [`scheduling.gang is ${name}`, 'set scheduling.gang to auto or none']
+    const message = `${cause}, and the cluster does not serve the kind ${kind}: install it, or ${fix}`
+    return { scheduler, trouble: { reason: GANG_UNAVAILABLE, message } }
+  }
+  if (!quota || queueOf(observed.job, scheduler)) return { scheduler }
+  const message = `scheduling.gang is ${name}, and the job names no queue: set scheduling.queueName or the label ${quota.queueLabel}`
+  return { scheduler, trouble: { reason: 'QueueNameMissing', message } }
 }
 
 export const GANG_UNAVAILABLE = 'GangSchedulerUnavailable'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import { describeMismatch } from './node-match.ts'
-import type { NodePlacement, NodeTaint } from './observed.ts'
+import type { NodePlacement, NodeTaint } from '../../pod/node-fit.ts'
 
 const node = (labels: Record<string, string>, ...taints: NodeTaint[]): NodePlacement => ({ labels, taints })
 const spot: NodeTaint = { key: 'spot', value: 'yes', effect: 'NoSchedule' }

@@ -1,13 +1,14 @@
 /** Why no node matches the pods of a job: the labels that no node has, and the taints that the pods do not tolerate. */
 import type { JsonObject } from '../../../api/json.ts'
 import { mergePodSpec } from '../../pod/merge.ts'
+import { hasLabels, type NodePlacement, type NodeTaint, tolerates } from '../../pod/node-fit.ts'
 import { schedulingOf, type SchedulingSpec, type Toleration } from '../../pod/scheduling.ts'
 import { gpusOf } from '../frameworks/roles.ts'
 import { WORKER } from '../names.ts'
 import { templatesOf } from '../objects/pod-template.ts'
 import { quantify } from '../report/wording.ts'
 import type { Member } from './member.ts'
-import type { NodePlacement, NodeTaint, TrainingObserved } from './observed.ts'
+import type { TrainingObserved } from './observed.ts'
 
 const MAX_TAINTS = 3
 
@@ -33,9 +34,6 @@ function placementIn(spec: SchedulingSpec = {}): JsonObject {
 }
 
 type Labels = Readonly<Record<string, string>>
-
-const hasLabels = (labels: Labels, wanted: Labels): boolean =>
-  Object.entries(wanted).every(([name, value]) => labels[name] === value)
 
 function describeLabels({ job, config }: TrainingObserved, wanted: Labels, nodes: readonly NodePlacement[]): string {
   const own = job.spec.scheduling?.nodeSelector ?? {}
@@ -65,9 +63,3 @@ function describeTaints(nodes: readonly NodePlacement[], tolerations: readonly T
 }
 
 const textOf = ({ key, value, effect }: NodeTaint): string => `${key}${value ? `=${value}` : ''}:${effect}`
-
-function tolerates({ key, operator = 'Equal', value = '', effect }: Toleration, taint: NodeTaint): boolean {
-  if (effect !== undefined && effect !== taint.effect) return false
-  if (key === undefined || key === '') return operator === 'Exists'
-  return key === taint.key && (operator === 'Exists' || value === (taint.value ?? ''))
-}

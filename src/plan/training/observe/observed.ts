@@ -14,7 +14,9 @@ import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import type { ConfigMap, Job, PersistentVolumeClaim, Pod } from '../../../kube/resources.ts'
 import type { TrainingConfig } from '../config.ts'
+import type { Found } from '../gangs/quota.ts'
 import type { GeneratedData } from '../objects/generated-secrets.ts'
+import type { NodePlacement } from '../../pod/node-fit.ts'
 
 /** Readiness of a node that has a pod of the job. */
 export interface NodeFacts {
@@ -28,18 +30,6 @@ export interface NodeFacts {
 export interface GpuNode {
   readonly gpus: number
   readonly held: number
-}
-
-export interface NodeTaint {
-  readonly key: string
-  readonly value?: string
-  readonly effect: string
-}
-
-/** What decides whether pods match a node: its labels, and its taints that keep pods away. */
-export interface NodePlacement {
-  readonly labels: Readonly<Record<string, string>>
-  readonly taints: readonly NodeTaint[]
 }
 
 /** The operator's server for progress reports. */
@@ -71,10 +61,12 @@ export interface TrainingObserved {
   readonly resumedJob?: TrainingJob
   /** `{name}-job`, if it exists and this job controls it. */
   readonly workload?: Job
-  /** PodGroups that this job controls. */
+  /** PodGroups and Workloads that this job controls. */
   readonly groups?: readonly KubeObject[]
   /** The kinds of gang schedulers that the cluster serves, by `gangKindName`. Absent: none. */
   readonly servedKinds?: ReadonlySet<string>
+  /** Those of `quotaReferences` that exist. */
+  readonly found?: Found
   /** Services and ConfigMaps with the job as owner; gathered only while the job is being deleted. */
   readonly owned?: readonly KubeObject[]
   /** The existing claims that the workers mount: checkpoints, data, volumes. */

@@ -12,6 +12,7 @@
  */
 import type { ResizeStatus } from '../../../api/training-elastic.ts'
 import { millis, notBefore, timestamp } from '../../time.ts'
+import { recordedAdmission } from './gang-choice.ts'
 import { hasStarted } from './member.ts'
 import { newestCheckpoint } from './newest-checkpoint.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -26,7 +27,9 @@ export interface PendingResize {
 /** Undefined if the number of workers is as wanted. Nothing is lost by a change before any worker has started. */
 export function wantedResize(snapshot: Snapshot): 'due' | PendingResize | undefined {
   const { job, attempt, gang } = snapshot
-  if (job.spec.numWorkers === attempt.worldSize) return undefined
+  // A queue may grant quota for a part of the workers.
+  const { requestedWorkers = attempt.worldSize } = recordedAdmission(snapshot.observed, attempt) ?? {}
+  if (job.spec.numWorkers === requestedWorkers) return undefined
   if (!job.spec.elastic || !gang.some(hasStarted)) return 'due'
   const times = timesOf(snapshot, job.spec.elastic)
   const { now } = snapshot.observed

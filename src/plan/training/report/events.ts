@@ -62,6 +62,13 @@ export const resumed = (workers: number, attempt: number): EventNote =>
 /** `message`: what was given back, and when the next attempt starts. */
 export const gangReleased = (message: string): EventNote => warning('GangTimedOut', 'Release', message)
 
+export const jobQueued = (message: string): EventNote => normal('WaitingForQuota', 'Queue', message)
+
+export const quotaGranted = (message: string): EventNote => normal('QuotaGranted', 'Start', message)
+
+/** `message`: why, and what happens to the pods. */
+export const quotaWithdrawn = (message: string): EventNote => warning('QuotaWithdrawn', 'Stop', message)
+
 export const scaled = (from: number, to: number, attempt: number): EventNote =>
   normal(
     'Scaled',

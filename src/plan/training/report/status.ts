@@ -7,6 +7,7 @@ import { compact, sameJson } from '../../../api/json.ts'
 import { limitedVerdict } from '../../../api/limited.ts'
 import type { ResizeStatus } from '../../../api/training-elastic.ts'
 import type { PastAttempt } from '../../../api/training-history.ts'
+import type { Admission } from '../../../api/training-quota.ts'
 import type { SchedulingStatus } from '../../../api/training-scheduling.ts'
 import type { WorkerStatus } from '../../../api/training-parts.ts'
 import type { CheckpointStatus, LastFailure, SlowestWorker, TrainingJobStatus } from '../../../api/training-status.ts'
@@ -59,6 +60,10 @@ export interface StatusUpdate extends JobSummary {
   /** What was found out about the checkpoints, instead of what is recorded. */
   readonly checkpoint?: CheckpointStatus
   readonly lastResizeTime?: string
+  /** Quota that is granted to the attempt, to be recorded. */
+  readonly admission?: Admission
+  /** Why the attempt has none. */
+  readonly pending?: NonNullable<SchedulingStatus['pending']>
   /** How often in a row the gang has given its nodes back. */
   readonly releases?: number
 }

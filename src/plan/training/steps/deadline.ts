@@ -1,4 +1,7 @@
-/** `activeDeadlineSeconds`: counts from `startTime`, when the first worker ran, or from the last time the job was resumed. */
+/**
+ * `activeDeadlineSeconds`: counts from `startTime`, when the first worker ran, or from the last time the job was resumed
+ * or granted quota. Time in a queue does not count.
+ */
 import { getCondition } from '../../../api/conditions.ts'
 import type { TrainingJob } from '../../../api/trainingjob.v1.ts'
 import { millis } from '../../time.ts'
@@ -14,7 +17,9 @@ export function untilDeadline(job: TrainingJob, now: number): number | undefined
 /** The condition `Suspended` became false when the job was resumed. */
 function activeSince({ status }: TrainingJob): number | undefined {
   const started = millis(status?.startTime)
+  const { queueName, admission } = status?.scheduling ?? {}
+  if (queueName !== undefined && !admission) return undefined
   const suspended = getCondition(status?.conditions, 'Suspended')
   if (started === undefined || suspended?.status !== 'False') return undefined
-  return Math.max(started, millis(suspended.lastTransitionTime) ?? started)
+  return Math.max(started, millis(suspended.lastTransitionTime) ?? started, millis(admission?.time) ?? started)
 }

@@ -3,6 +3,7 @@ import { type EventNote, type Plan, toDelete } from '../../../decision/plan.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { earliest } from '../../requeue.ts'
 import type { Changes } from '../engines/contract.ts'
+import { gangOfGroup } from '../gangs/registry.ts'
 import type { Attempt } from '../observe/attempt.ts'
 import { forceDeletions } from '../observe/dead-nodes.ts'
 import { type Member, podsOf } from '../observe/member.ts'
@@ -13,6 +14,7 @@ import { everyone, type Snapshot } from '../observe/snapshot.ts'
 import { attemptHistoryAfter } from '../report/attempt-history.ts'
 import { checkpointIn } from '../report/checkpoint.ts'
 import { progressIn } from '../report/progress.ts'
+import { groupReports } from '../report/group.ts'
 import { pendingResize, resizeEvents } from '../report/resize.ts'
 import { restartsAfter } from '../report/restarts.ts'
 import { schedulingIn } from '../report/scheduling.ts'
@@ -46,11 +48,14 @@ export function makePlan(snapshot: Snapshot, update: StatusUpdate, actions: Acti
 /** PodGroups without a use: all of a job that is over or suspended, and those of other schedulers or sizes when no pod is left. */
 function unusedGroups(
   { observed, engine }: Snapshot,
-  { state, attempts = 0, worldSize = 0 }: PlannedStatus,
+  { state, attempts = 0, worldSize = 0, scheduling }: PlannedStatus,
 ): KubeObject[] {
   const { groups = [] } = observed
   const isOver = isFinal(state) || state === 'Suspended'
   if (groups.length === 0 || (!isOver && engine.hasPods(observed))) return []
+  // After the end, a group with quota stays: it says how the job ended.
+  if (isFinal(state)) return groups.filter((group) => !gangOfGroup(group)?.quota)
+  if (scheduling?.admission) return groups.filter(({ metadata }) => metadata.uid !== scheduling.admission?.uid)
   const used = isOver ? undefined : podGroupOf(observed, { number: attempts, worldSize })
   return groups.filter(
     ({ apiVersion, metadata }) => metadata.name !== used?.metadata.name || apiVersion !== used.apiVersion,
@@ -64,7 +69,7 @@ export function makePlanWithStatus(snapshot: Snapshot, status: PlannedStatus, ac
   const again = earliest(requeueAfterMs, later.requeueAfterMs)
   const tracking = trackingIn(snapshot.observed, snapshot.gang)
   return {
-    writes,
+    writes: [...writes, ...groupReports(snapshot, status)],
     deletions: [
       ...deletions,
       ...toDelete('graceful', unusedGroups(snapshot, status)),
