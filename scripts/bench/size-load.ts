@@ -96,7 +96,7 @@ function completed(now: number): NonNullable<TrainingJob['status']> {
       condition('Running', 'False', 'Completed', 'all workers have succeeded'),
       condition('Complete', 'True', 'Completed', 'all workers have succeeded'),
     ],
-  } as NonNullable<TrainingJob['status']>
+  }
 }
 
 const range = (from: number, to: number): IterableIterator<number> =>

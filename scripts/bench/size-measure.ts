@@ -4,6 +4,7 @@ import { createClient } from '../../src/kube/client.ts'
 import { configFromKubeconfig } from '../../src/kube/config.ts'
 import { installApi } from '../../test/cluster/api.ts'
 import { type OperatorProcess, startOperatorProcess } from '../../test/operator/operator-process.ts'
+import { until } from '../../test/timing/until.ts'
 import { startDeploymentDriver } from './deployment-driver.ts'
 import { startEndpointsDriver } from './endpoints-driver.ts'
 import { callsOf } from './operator-calls.ts'
@@ -74,14 +75,16 @@ async function atRest(operator: OperatorProcess, { jobs, models }: Size, signal:
   let before = { passes: 0, writes: 0 }
   for (;;) {
     await delay(POLL_MS, undefined, { signal })
-    const now = await callsOf(operator)
-    const isQuiet = now.writes === before.writes && now.passes === before.passes
+    if (!operator.isRunning()) throw new Error(`the operator ended: ${operator.log().slice(-2_000)}`)
+    // On a busy machine a scrape can take too long.
+    const now = await callsOf(operator).catch(() => undefined)
+    const isQuiet = now !== undefined && now.writes === before.writes && now.passes === before.passes
     if (isQuiet && now.passes >= jobs + models) return now.writes
-    before = now
+    before = now ?? before
   }
 }
 
 async function heapOf({ url }: OperatorProcess): Promise<number> {
-  const page = await (await fetch(`${url}/metrics`)).text()
+  const page = await until('a scrape', async () => (await fetch(`${url}/metrics`)).text())
   return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(page)?.[1]) / 2 ** 20
 }

@@ -57,7 +57,7 @@ const drifts: readonly Drift[] = [
   { resource: Service, name: `${MODEL}-v1`, edit: { metadata: { labels: { app: 'another' } } } },
   { resource: HorizontalPodAutoscaler, name: `${MODEL}-v1`, edit: { spec: { maxReplicas: 40 } } },
   { resource: PodDisruptionBudget, name: `${MODEL}-v1`, edit: { metadata: { labels: { app: null } } } },
-  { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { 'envoy.json': '{}' } } },
+  { resource: ConfigMap, name: `${MODEL}-router-envoy`, edit: { data: { 'envoy.json': '{}' } } },
 ]
 
 /** Additions that keep our own fields, as merge patches of `kubectl patch` and `kubectl edit`. */
@@ -77,7 +77,7 @@ const additions: readonly Drift[] = [
   { resource: Deployment, name: `${MODEL}-router`, edit: { spec: { template: { spec: { nodeName: 'nowhere' } } } } },
   { resource: HorizontalPodAutoscaler, name: `${MODEL}-v1`, edit: { spec: { behavior: { scaleDown: frozen() } } } },
   { resource: PodDisruptionBudget, name: `${MODEL}-v1`, edit: { spec: { selector: { matchLabels: { app: 'zzz' } } } } },
-  { resource: ConfigMap, name: `${MODEL}-router`, edit: { data: { more: 'than wanted' } } },
+  { resource: ConfigMap, name: `${MODEL}-router-envoy`, edit: { data: { more: 'than wanted' } } },
 ]
 
 function frozen() {

@@ -37,7 +37,7 @@ const foreignObjects: readonly (readonly [Resource, string, object])[] = [
   [Deployment, `${MODEL}-v1`, { spec: { replicas: 0, selector: foreignSelector, template: foreignTemplate } }],
   [HorizontalPodAutoscaler, `${MODEL}-v1`, { spec: { scaleTargetRef: foreignTarget, maxReplicas: 1 } }],
   [PodDisruptionBudget, `${MODEL}-v1`, { spec: { selector: foreignSelector, maxUnavailable: 1 } }],
-  [ConfigMap, `${MODEL}-router`, {}],
+  [ConfigMap, `${MODEL}-router-envoy`, {}],
 ]
 
 describe('objects of other owners', () => {

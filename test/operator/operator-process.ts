@@ -34,22 +34,38 @@ export interface OperatorProcessOptions {
   readonly publishesService?: boolean
 }
 
-export async function startOperatorProcess(
+interface Ports {
+  readonly port: number
+  readonly webhookPort: number
+}
+
+/** The arguments of Node: preloaded modules, the program and its flags. */
+function commandOf(
   kubeconfig: string,
-  flags: readonly string[] = [],
-  { imports = [], onOutput, env, main, publishesService = false }: OperatorProcessOptions = {},
-): Promise<OperatorProcess> {
-  const [port = 0, webhookPort = 0] = await freePorts(2)
-  const own = [
+  { port, webhookPort }: Ports,
+  { imports = [], main, publishesService = false }: OperatorProcessOptions,
+): string[] {
+  const modules = [...(main === undefined ? [RECORDER] : []), ...imports]
+  return [
+    ...modules.flatMap((module) => ['--import', module]),
+    main ?? MAIN,
+    'operator',
     `--kubeconfig=${kubeconfig}`,
     `--port=${port}`,
     `--webhook-port=${webhookPort}`,
     ...(publishesService ? [] : [`--webhook-url=https://127.0.0.1:${webhookPort}/convert`]),
     '--lease-namespace=default',
   ]
-  const modules = [...(main === undefined ? [RECORDER] : []), ...imports]
-  const preloaded = modules.flatMap((module) => ['--import', module])
-  const command = [...preloaded, main ?? MAIN, 'operator', ...own, ...flags]
+}
+
+export async function startOperatorProcess(
+  kubeconfig: string,
+  flags: readonly string[] = [],
+  options: OperatorProcessOptions = {},
+): Promise<OperatorProcess> {
+  const { onOutput, env } = options
+  const [port = 0, webhookPort = 0] = await freePorts(2)
+  const command = [...commandOf(kubeconfig, { port, webhookPort }, options), ...flags]
   const child = spawn(process.execPath, command, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },

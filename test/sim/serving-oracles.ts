@@ -35,7 +35,7 @@ function weightsIn(object: KubeObject & { readonly data?: unknown }): Shares | u
     const refs = backendsOf(object as HTTPRoute)
     return new Map(refs.map((ref) => [ref.name.slice(name.length + 1), ref.weight]))
   }
-  if (object.kind !== 'ConfigMap' || !object.metadata.name.endsWith('-router')) return undefined
+  if (object.kind !== 'ConfigMap' || !object.metadata.name.endsWith('-router-envoy')) return undefined
   return weightsOf(entriesOf((object.data as Record<string, string>)['route.json'] ?? '[]'))
 }
 

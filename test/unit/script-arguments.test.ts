@@ -16,6 +16,7 @@ for (const name of [
   'bench-client',
   'bench-cache',
   'bench-health',
+  'bench-size',
   'bench-tracing',
   'faults',
   'fuzz',

@@ -87,7 +87,7 @@ export const replicasOf = ({ deployment }: Pick<Version, 'deployment'>): number 
   deployment ? (deployment.spec?.replicas ?? 1) : 0
 
 /** The Deployment is still replacing pods, or has not observed its latest spec. */
-export function isRolling({ deployment }: Version): boolean {
+export function isRolling({ deployment }: Pick<Version, 'deployment'>): boolean {
   const { replicas = 0, updatedReplicas = 0, observedGeneration = 0 } = deployment?.status ?? {}
   return updatedReplicas < replicas || observedGeneration < (deployment?.metadata.generation ?? 0)
 }

@@ -21,7 +21,7 @@ import type { AgentConfig, PodUserConfig, TrafficTarget } from '../../contract.t
 import { named } from '../route-object.ts'
 import type { RouterConfig } from './config.ts'
 import { ROUTER_DIRECTORY, ROUTER_PORT } from './envoy-config.ts'
-import { routerName, routerPods } from './names.ts'
+import { routerConfigName, routerName, routerPods } from './names.ts'
 
 export const ENVOY_FILE = 'envoy.json'
 export const INITIAL_ROUTE_FILE = 'route.json'
@@ -177,7 +177,7 @@ function volumes(target: TrafficTarget): NonNullable<PodSpec['volumes']> {
     fieldRef: { apiVersion: 'v1', fieldPath: `metadata.annotations['${ROUTE_ANNOTATION}']` },
   }
   return [
-    { name: 'config', configMap: { name: routerName(named(target)) } },
+    { name: 'config', configMap: { name: routerConfigName(named(target)) } },
     { name: 'route', downwardAPI: { items: [route] } },
     { name: 'shared', emptyDir: { medium: 'Memory', sizeLimit: '4Mi' } },
   ]

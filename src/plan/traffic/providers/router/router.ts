@@ -30,7 +30,7 @@ import { weighted } from '../weighted.ts'
 import { defaultRouterConfig, type RouterConfig } from './config.ts'
 import { ENVOY_FILE, INITIAL_ROUTE_FILE, routerDeployment } from './deployment.ts'
 import { envoyConfig } from './envoy-config.ts'
-import { routerName, routerPods } from './names.ts'
+import { routerConfigName, routerName, routerPods } from './names.ts'
 
 export const router = {
   ...weighted,
@@ -99,7 +99,7 @@ function callOf({ backends }: TrafficTarget, pod: Pod, observed: TrafficObserved
 
 function configMap(target: TrafficTarget, config: string, route: string): ConfigMap {
   return {
-    ...modelObject(target, ConfigMap, routerName(named(target))),
+    ...modelObject(target, ConfigMap, routerConfigName(named(target))),
     data: { [ENVOY_FILE]: config, [INITIAL_ROUTE_FILE]: route },
   }
 }
