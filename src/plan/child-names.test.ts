@@ -49,6 +49,7 @@ function modelChildren(name: string, versions: readonly string[]): Child[] {
         of(kind, model.versionedName(owner, version), true),
       ),
       of('Job', model.validationName(owner, version, DIGEST), true),
+      of('Job', model.analysisName(owner, version, { revision: 1, step: 1, digest: DIGEST }), true),
     ]),
   ]
 }

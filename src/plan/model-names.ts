@@ -37,7 +37,7 @@ export const validationName = (model: Named, version: string, digest: string): s
 interface Run {
   readonly revision: number
   readonly step: number
-  /** Of the metric and the version. */
+  /** Of the model, the version and the metric: long names are cut. */
   readonly digest: string
 }
 

@@ -34,7 +34,8 @@ export class SurgeOracle {
 
 const surgeOf = ({ spec }: Deployment): number => Number(spec?.strategy?.rollingUpdate?.maxSurge)
 
-function isOver({ spec, status }: Deployment): boolean {
+function isOver({ metadata, spec, status }: Deployment): boolean {
   const pods = spec?.replicas ?? 1
-  return (status?.updatedReplicas ?? 0) >= pods && (status?.availableReplicas ?? 0) >= pods
+  const isObserved = (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0)
+  return isObserved && (status?.updatedReplicas ?? 0) >= pods && (status?.availableReplicas ?? 0) >= pods
 }

@@ -26,8 +26,8 @@ export const surgeMutants: readonly Mutant[] = [
     id: 'serving/surge-forgotten-midway',
     file: FILE,
     what: 'The decision is forgotten as soon as the new template is written.',
-    from: 'const isDone = !isRolling(version) && updatedReplicas >= pods && availableOf(version) >= pods',
-    to: 'const isDone = updatedReplicas >= 0 && pods >= 0',
+    from: 'return !isRolling(version) && updatedReplicas >= pods && availableOf(version) >= pods',
+    to: 'return updatedReplicas >= 0 && pods >= 0',
     caughtBy: servingHistories,
   },
   {

@@ -28,7 +28,7 @@ function runsOf({ model }: Pick<ModelView, 'model'>, { state, spec, isReturn, st
   const weights = toWeights(state.weights)
   return metrics.flatMap((metric) =>
     gaining(stable, destination).map((version) => {
-      const digest = fingerprint(`${metric.name}/${version}`)
+      const digest = fingerprint(`${model.metadata.name}/${version}/${metric.name}`)
       const jobName = analysisName(model, version, { revision, step, digest })
       return { metric, version, jobName, revision, step, weight: weights.get(version) ?? 0 }
     }),

@@ -168,6 +168,16 @@ test('a change that is taken back before it is written leaves no record', () => 
   assert.equal(imageOf(cluster), 'iris:1')
 })
 
+test('the next change is decided anew, by what is free then', () => {
+  const cluster = running([1])
+  cluster.edit(changed)
+  cluster.pass()
+  cluster.gpus.nodes = [deviceNode('node-0', 8)]
+  cluster.edit({ image: 'iris:3' })
+  cluster.pass()
+  assert.deepEqual([imageOf(cluster), strategyOf(cluster), recordOf(cluster)], ['iris:3', WITH, undefined])
+})
+
 test('where nodes are not known, and for the Deployment of an earlier release, pods surge as before', () => {
   const unknown = running([1])
   unknown.edit(changed)

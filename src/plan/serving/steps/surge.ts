@@ -60,9 +60,7 @@ export function surgeOf(view: ModelView, version: WantedVersion): Surge {
   if (!version.deployment) return { ...SURGE, template, ...shortageIn(view, version, need) }
   const known = recordedFor(version, template)
   if (known)
-    return isReplaced(version, template)
-      ? { ...SURGE, template }
-      : { maxSurge: known.maxSurge, template, record: known }
+    return isReplaced(version, known) ? { ...SURGE, template } : { maxSurge: known.maxSurge, template, record: known }
   if (isChanging(version, template)) return { ...decided(view, version, need), template }
   return { maxSurge: isStuck(version, need) ? 0 : 1, template, ...carriedShortage(version) }
 }
@@ -100,11 +98,13 @@ function isChanging(version: WantedVersion, template: string): boolean {
   return present !== undefined && present !== template
 }
 
-function isReplaced(version: WantedVersion, template: string): boolean {
+/** All pods are replaced, or were: the strategy of the Deployment is reset before the record is dropped. */
+function isReplaced(version: WantedVersion, { template, maxSurge }: RollingUpdate): boolean {
+  if (templateOn(version) !== template) return false
+  if (version.deployment?.spec?.strategy?.rollingUpdate?.maxSurge !== maxSurge) return true
   const { updatedReplicas = 0 } = version.deployment?.status ?? {}
   const pods = replicasOf(version)
-  const isDone = !isRolling(version) && updatedReplicas >= pods && availableOf(version) >= pods
-  return isDone && templateOn(version) === template
+  return !isRolling(version) && updatedReplicas >= pods && availableOf(version) >= pods
 }
 
 /** Names of resources can be long. */
