@@ -18,6 +18,7 @@ import { servingMutants } from './list/serving.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
+import { quotaMutants } from './list/training-quota.ts'
 import { trainingMutants } from './list/training.ts'
 import { stallMutants } from './list/training-stall.ts'
 import { trainingElasticMutants } from './list/training-elastic.ts'
@@ -31,6 +32,7 @@ export const mutants: readonly Mutant[] = [
   ...trainingMutants,
   ...stallMutants,
   ...gangMutants,
+  ...quotaMutants,
   ...outputMutants,
   ...trainingElasticMutants,
   ...trainingCheckpointMutants,
