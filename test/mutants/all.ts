@@ -21,6 +21,7 @@ import { analysisJobMutants } from './list/analysis-jobs.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
 import { gangMutants } from './list/training-gangs.ts'
+import { quotaMutants } from './list/training-quota.ts'
 import { trainingMutants } from './list/training.ts'
 import { stallMutants } from './list/training-stall.ts'
 import { trainingElasticMutants } from './list/training-elastic.ts'
@@ -34,6 +35,7 @@ export const mutants: readonly Mutant[] = [
   ...trainingMutants,
   ...stallMutants,
   ...gangMutants,
+  ...quotaMutants,
   ...outputMutants,
   ...trainingElasticMutants,
   ...trainingCheckpointMutants,

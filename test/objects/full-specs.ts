@@ -67,14 +67,14 @@ const env = [
   { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
 ]
 
+const OURS = 'ml.example.com/training-controller'
+const fixed = { model: 'resnet50', dataset: 'imagenet', framework: 'pytorch', engine: 'pods', managedBy: OURS }
+
 const training = {
-  model: 'resnet50',
-  dataset: 'imagenet',
-  framework: 'pytorch',
+  ...fixed,
   args: ['--epochs=1'],
   env,
   envFrom,
-  engine: 'pods',
   numWorkers: 2,
   procsPerWorker: 2,
   elastic: { minWorkers: 1, maxWorkers: 4, resizePolicy: 'Now', maxWaitSeconds: 60 },
@@ -94,7 +94,6 @@ const training = {
       accessModes: ['ReadWriteOnce'],
     },
   },
-  managedBy: 'ml.example.com/training-controller',
   dataVolume: { claimName: 'data', readOnly: true },
   networking: { masterPort: 29500, backend: 'gloo' },
   resources,

@@ -53,8 +53,8 @@ export const commitMutants: readonly Mutant[] = [
     id: 'runtime/commit-annotates-foreign',
     file: 'src/runtime/child-writes.ts',
     what: 'Pods of others are annotated.',
-    from: 'if (!pass.isOurs(object)) return { spared: nameWithKind(object) }',
-    to: '',
+    from: 'if (!pass.isOurs(object)) return { spared: nameWithKind(object) }\n  if (hasAnnotations',
+    to: 'if (hasAnnotations',
     caughtBy: commitDeletions('annotates the pods of its own Deployment'),
   },
   {

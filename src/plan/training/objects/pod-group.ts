@@ -73,16 +73,22 @@ export function membershipOf(observed: TrainingObserved, attempt: Attempt, role:
   const { scheduler } = gangChoice(observed, attempt)
   if (scheduler.kinds.length === 0) return undefined
   const minMembers = neededReplicas(observed, attempt).length
-  const { spec, labels, annotations } = scheduler.membershipIn({ jobName: job.metadata.name, minMembers })
+  const { spec, ...metadata } = scheduler.membershipIn({ jobName: job.metadata.name, minMembers })
   const granted = recordedAdmission(observed, attempt)?.podSets.find(({ name }) => name === role)
   const schedulerName = job.spec.scheduling?.schedulerName ?? config.gangSchedulerNames[scheduler.name]
   return {
-    ...((labels ?? granted?.labels) && { labels: { ...labels, ...granted?.labels } }),
-    ...((annotations ?? granted?.annotations) && { annotations: { ...annotations, ...granted?.annotations } }),
+    ...metadata,
     spec: { ...spec, ...(schedulerName !== undefined && { schedulerName }) },
-    ...(granted && { placement: placementOf(granted) }),
+    ...(granted && grantedTo(granted, metadata)),
   }
 }
+
+/** What the quota adds to the pods. */
+const grantedTo = (granted: PodSetAdmission, { labels, annotations }: Membership): Membership => ({
+  labels: { ...labels, ...granted.labels },
+  annotations: { ...annotations, ...granted.annotations },
+  placement: placementOf(granted),
+})
 
 const placementOf = ({ nodeSelector, tolerations, schedulingGates }: PodSetAdmission): Placement => ({
   nodeSelector: nodeSelector ?? {},

@@ -17,9 +17,14 @@ export function untilDeadline(job: TrainingJob, now: number): number | undefined
 /** The condition `Suspended` became false when the job was resumed. */
 function activeSince({ status }: TrainingJob): number | undefined {
   const started = millis(status?.startTime)
-  const { queueName, admission } = status?.scheduling ?? {}
-  if (queueName !== undefined && !admission) return undefined
   const suspended = getCondition(status?.conditions, 'Suspended')
-  if (started === undefined || suspended?.status !== 'False') return undefined
-  return Math.max(started, millis(suspended.lastTransitionTime) ?? started, millis(admission?.time) ?? started)
+  const granted = grantedSince(status)
+  if (started === undefined || granted === undefined || suspended?.status !== 'False') return undefined
+  return Math.max(started, millis(suspended.lastTransitionTime) ?? started, granted)
+}
+
+/** 0 for a job that needs no quota, undefined for one that waits for it. */
+function grantedSince(status: TrainingJob['status']): number | undefined {
+  const { queueName, admission } = status?.scheduling ?? {}
+  return queueName === undefined ? 0 : millis(admission?.time)
 }

@@ -62,28 +62,30 @@ function granted(workload: Workload, found: Found): Verdict {
 
 type Placement = Omit<PodSetUpdate, 'name'>
 
-/** As Kueue does it for its own kinds of jobs: labels and tolerations of the flavors, then what admission checks add. */
 function podSetOf(workload: Workload, assignment: PodSetAssignment, found: Found): PodSetAdmission {
   const { name, flavors = {}, topologyAssignment } = assignment
   const podSet = workload.spec.podSets.find((one) => one.name === name)
-  const updates = workload.status?.admissionChecks?.flatMap(({ podSetUpdates = [] }) => podSetUpdates) ?? []
-  const sources: readonly Placement[] = [
-    { labels: { [PODSET_LABEL]: name }, annotations: { [WORKLOAD_ANNOTATION]: workload.metadata.name } },
-    ...(topologyAssignment && !podSet?.topologyRequest ? [{ annotations: { [UNCONSTRAINED]: 'true' } }] : []),
-    ...[...new Set(Object.values(flavors))].toSorted().map((flavor) => placementOf(flavor, found)),
-    ...updates.filter((update) => update.name === name),
-  ]
-  const { nodeSelector, tolerations, labels, annotations } = sources.reduce(merged)
+  const placement = sourcesOf(workload, assignment, found).reduce(merged)
   return {
     name,
     count: assignment.count ?? podSet?.count ?? 0,
     flavors,
-    ...(nodeSelector && { nodeSelector }),
-    ...(tolerations && { tolerations }),
-    ...(labels && { labels }),
-    ...(annotations && { annotations }),
+    ...placement,
     ...(topologyAssignment && { schedulingGates: [TOPOLOGY_GATE] }),
   }
+}
+
+/** As Kueue does it for its own kinds of jobs: labels and tolerations of the flavors, then what admission checks add. */
+function sourcesOf(workload: Workload, assignment: PodSetAssignment, found: Found): readonly Placement[] {
+  const { name, flavors = {}, topologyAssignment } = assignment
+  const { topologyRequest } = workload.spec.podSets.find((one) => one.name === name) ?? {}
+  const updates = workload.status?.admissionChecks?.flatMap(({ podSetUpdates = [] }) => podSetUpdates) ?? []
+  return [
+    { labels: { [PODSET_LABEL]: name }, annotations: { [WORKLOAD_ANNOTATION]: workload.metadata.name } },
+    ...(topologyAssignment && !topologyRequest ? [{ annotations: { [UNCONSTRAINED]: 'true' } }] : []),
+    ...[...new Set(Object.values(flavors))].toSorted().map((flavor) => placementOf(flavor, found)),
+    ...updates.filter((update) => update.name === name),
+  ]
 }
 
 function placementOf(flavor: string, found: Found): Placement {

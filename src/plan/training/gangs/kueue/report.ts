@@ -1,5 +1,5 @@
 /** What the operator writes into the status of a Workload, as the controllers of Kueue's own kinds of jobs do. */
-import type { Progress } from '../quota.ts'
+import type { Cause, Progress } from '../quota.ts'
 import { conditionOf, holds } from './admission.ts'
 import type { Condition, Workload, WorkloadStatus } from './kinds.ts'
 
@@ -9,14 +9,16 @@ export function released(workload: Workload): WorkloadStatus {
   const { reason = 'Pending', message = '' } = conditionOf(workload, 'Evicted') ?? {}
   const back = [
     // For other reasons, Kueue decides when the Workload is queued again.
-    condition(workload, 'Requeued', REQUEUED_AT_ONCE.includes(reason), reason, message),
-    condition(workload, 'QuotaReserved', false, 'Pending', message),
-    condition(workload, 'Admitted', false, 'NoReservation', 'The workload has no reservation'),
+    condition(workload, 'Requeued', REQUEUED_AT_ONCE.includes(reason), { reason, message }),
+    condition(workload, 'QuotaReserved', false, { reason: 'Pending', message }),
+    condition(workload, 'Admitted', false, NO_RESERVATION),
     ...(holds(workload, 'PodsReady') ? [podsReady(workload, false, 'WaitForStart')] : []),
   ]
   return { ...rest, conditions: back.reduce(withCondition, rest.conditions ?? []) }
 }
 
+const [SUCCEEDED, FAILED] = ['Succeeded', 'Failed'] as const
+const NO_RESERVATION: Cause = { reason: 'NoReservation', message: 'The workload has no reservation' }
 const REQUEUED_AT_ONCE: readonly string[] = ['Preempted', 'NodeFailures']
 
 export function reported(workload: Workload, progress: Progress): WorkloadStatus {
@@ -26,7 +28,7 @@ export function reported(workload: Workload, progress: Progress): WorkloadStatus
     return holds(workload, 'Finished')
       ? status
       : withConditions(workload, [
-          condition(workload, 'Finished', true, end.isSuccess ? 'Succeeded' : 'Failed', end.message),
+          condition(workload, 'Finished', true, { reason: end.isSuccess ? SUCCEEDED : FAILED, message: end.message }),
         ])
   if (!holds(workload, 'Admitted')) return status
   const reclaimablePods = reclaimable(workload, progress)
@@ -52,7 +54,7 @@ const RECOVERY = 'WaitForRecovery'
 
 function podsReady(workload: Workload, is: boolean, reason: string): Condition {
   const message = is ? 'All pods reached readiness and the workload is running' : 'Not all pods are ready or succeeded'
-  return condition(workload, 'PodsReady', is, reason, message)
+  return condition(workload, 'PodsReady', is, { reason, message })
 }
 
 /** Counts never decrease while the Workload has quota. */
@@ -64,7 +66,7 @@ function reclaimable({ spec, status }: Workload, { succeeded }: Progress) {
 }
 
 /** The time of a transition is set when it is written. */
-function condition({ metadata }: Workload, type: string, is: boolean, reason: string, message: string): Condition {
+function condition({ metadata }: Workload, type: string, is: boolean, { reason, message }: Cause): Condition {
   const { generation } = metadata
   return {
     type,
