@@ -9,6 +9,9 @@ export const gangSchedulers = ['volcano', 'coscheduling', 'native', 'none'] as c
 
 export type GangSchedulerName = (typeof gangSchedulers)[number]
 
+/** Whether pods run on nodes that the cloud may take back at any time. */
+export const spotPolicies = ['prefer', 'require', 'never'] as const
+
 export const scheduling = object(
   {
     schedulerName: optional(
@@ -29,6 +32,14 @@ export const scheduling = object(
           'What places all pods of an attempt together or none of them: Volcano, the plugin coscheduling of ' +
           'scheduler-plugins, or the PodGroups of Kubernetes (native). Default auto: the first of these whose PodGroup the ' +
           'cluster serves, for jobs with more than one pod; else none.',
+      }),
+    ),
+    spot: optional(
+      strEnum(spotPolicies, {
+        description:
+          'Spot nodes, which are cheaper and may be taken back at any time. prefer: tolerate their taints and prefer them; require: ' +
+          'run on no other nodes; never: run on other nodes only. The administrator configures their labels and taints. By default ' +
+          'the pods get neither tolerations nor affinity for them.',
       }),
     ),
     queueName: optional(objectName('Queue of the gang scheduler. Only volcano has queues.', 'research')),

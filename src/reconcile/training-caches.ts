@@ -11,7 +11,7 @@ import { awaitsDeployment, gangKindName, gangKinds, JOB_UID_LABEL, watchedClaims
 import type { Cache, Caches } from '../runtime/index.ts'
 import { modelCache } from './model-cache.ts'
 import { QUEUED } from './queued.ts'
-import { trimmedPod } from './trimmed-pod.ts'
+import { trimmedWorker } from './trimmed-pod.ts'
 
 export interface TrainingCaches {
   readonly jobs: Cache<TrainingJob>
@@ -53,7 +53,7 @@ export function trainingCaches(caches: Caches, gpuResource: string, options: Tra
       labelSelector: JOB_UID_LABEL,
       labels: [JOB_UID_LABEL],
       indexes: { [NODE]: ({ spec }) => (spec?.nodeName === undefined ? [] : [spec.nodeName]) },
-      trim: trimmedPod,
+      trim: trimmedWorker,
     }),
     workloads: caches.of(Job, { ...scope, labelSelector: OURS, exclusive: QUEUED }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),

@@ -17,6 +17,7 @@ import { scheduleMutants } from './list/schedule.ts'
 import { servingMutants } from './list/serving.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
+import { costMutants } from './list/training-cost.ts'
 import { gangMutants } from './list/training-gangs.ts'
 import { trainingMutants } from './list/training.ts'
 import { stallMutants } from './list/training-stall.ts'
@@ -31,6 +32,7 @@ export const mutants: readonly Mutant[] = [
   ...trainingMutants,
   ...stallMutants,
   ...gangMutants,
+  ...costMutants,
   ...outputMutants,
   ...trainingElasticMutants,
   ...trainingCheckpointMutants,
