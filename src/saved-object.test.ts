@@ -51,6 +51,12 @@ describe('a saved object', () => {
     assert.equal(pausedBefore(savedOf({ ...job, metadata: { ...job.metadata, annotations } })), 'true')
   })
 
+  test('has the cost so far, and nothing that its pods held', () => {
+    const cost = { gpuHours: 2, held: { gpus: 8 } }
+    const status = statusFor({ ...saved, status: { cost } } as typeof saved, job)
+    assert.deepEqual(status, { cost: { gpuHours: 2 } })
+  })
+
   test('has a status of the new generation', () => {
     const status = statusFor(saved, { ...job, metadata: { name: 'bert', generation: 1 } })
     const conditions = [{ type: 'Complete', observedGeneration: 1 }]

@@ -54,11 +54,18 @@ export const ownerNameOf = (saved: KubeObject): string | undefined => saved.meta
 
 /** The status to restore, for an object whose generations are counted from the beginning. */
 export function statusFor(saved: KubeObject, { metadata: { generation } }: KubeObject): unknown {
-  const { status } = saved as Stored
+  const status = withoutHeld((saved as Stored).status)
   const counted = (value: unknown): unknown =>
     isRecord(value) && 'observedGeneration' in value ? { ...value, observedGeneration: generation } : value
   if (!isRecord(status) || !Array.isArray(status['conditions'])) return counted(status)
   return { ...(counted(status) as object), conditions: status['conditions'].map(counted) }
+}
+
+/** The pods that held resources at the time of the backup are not restored, so their cost ends there. */
+function withoutHeld(status: unknown): unknown {
+  if (!isRecord(status) || !isRecord(status['cost'])) return status
+  const { held: _before, ...cost } = status['cost']
+  return { ...status, cost }
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -34,6 +34,29 @@ const NAMES: JsonSchema = { type: 'array', items: { type: 'string' } }
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 const PORT: JsonSchema = { type: 'integer', minimum: 1, maximum: 65_535 }
 
+const PRICE: JsonSchema = { type: 'number', minimum: 0 }
+const COST: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    currency: { type: 'string', pattern: '^[A-Z]{3}$' },
+    prices: {
+      type: 'array',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          nodeLabels: STRINGS,
+          spot: { type: 'boolean' },
+          gpuHour: PRICE,
+          cpuHour: PRICE,
+          memoryGiBHour: PRICE,
+        },
+      },
+    },
+  },
+}
+
 const QUERIES: JsonSchema = {
   type: 'object',
   additionalProperties: false,
@@ -58,6 +81,8 @@ const types: Readonly<Record<string, JsonSchema>> = {
   defaultImages: STRINGS,
   gangSchedulerNames: STRINGS,
   gpuNodeSelector: STRINGS,
+  spotLabels: { ...STRINGS, minProperties: 1 },
+  cost: COST,
   history: {
     type: 'object',
     additionalProperties: false,

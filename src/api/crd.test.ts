@@ -81,7 +81,7 @@ check('only hyperparameters and pod templates preserve unknown fields', (node) =
 })
 
 const floats =
-  /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization|lastReport\.percent(PerSecond)?|rollout\.analysis\.(value|threshold|stableErrorRate|stableLatencyMs))$/
+  /\.status\.(activeVersions\[\]\.)?(metrics(\{\}|\.\w+)|resources\.gpuUtilization|cost\.(attempts\[\]\.|held\.)?(gpuHours|cpuHours|estimated|gpus|cpus|pricePerHour)|lastReport\.percent(PerSecond)?|rollout\.analysis\.(value|threshold|stableErrorRate|stableLatencyMs))$/
 check(
   'only measurements are floating-point numbers',
   ({ path, schema }) => schema.type === 'number' && !floats.test(path),

@@ -55,6 +55,20 @@ export const trainingColumns: readonly Column[] = [
     wide: true,
   },
   {
+    name: 'GPU-Hours',
+    type: 'number',
+    jsonPath: '.status.cost.gpuHours',
+    description: 'Hours of GPUs that the job has used up to the last status update.',
+    wide: true,
+  },
+  {
+    name: 'Cost',
+    type: 'number',
+    jsonPath: '.status.cost.estimated',
+    description: 'Estimated cost up to the last status update, if the administrator has configured prices.',
+    wide: true,
+  },
+  {
     name: 'Reason',
     type: 'string',
     jsonPath: '.status.reason',

@@ -10,6 +10,9 @@ export const gangSchedulers = ['volcano', 'kueue', 'coscheduling', 'native', 'no
 
 export type GangSchedulerName = (typeof gangSchedulers)[number]
 
+/** Whether pods run on nodes that the cloud may take back at any time. */
+export const spotPolicies = ['prefer', 'require', 'never'] as const
+
 export const scheduling = object(
   {
     schedulerName: optional(
@@ -40,6 +43,14 @@ export const scheduling = object(
           '`kueue.x-k8s.io/queue-name` of the job takes precedence.',
         'research',
       ),
+    ),
+    spot: optional(
+      strEnum(spotPolicies, {
+        description:
+          'Spot nodes, which are cheaper and may be taken back at any time. prefer: tolerate their taints and prefer them; require: ' +
+          'run on no other nodes; never: run on other nodes only. The administrator configures their labels and taints. By default ' +
+          'the pods get neither tolerations nor affinity for them.',
+      }),
     ),
     gangTimeoutSeconds: optional(
       int32({

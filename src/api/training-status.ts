@@ -16,6 +16,7 @@ import {
   strEnum,
   text,
 } from './schema.ts'
+import { costStatus } from './training-cost.ts'
 import { outputStatus } from './training-output.ts'
 import { resizeStatus } from './training-elastic.ts'
 import { attemptHistory, keptHistory } from './training-history.ts'
@@ -229,6 +230,7 @@ export const trainingStatus = object(
         { description: 'Cluster resources allocated to the job.' },
       ),
     ),
+    cost: optional(costStatus),
     duration: optional(
       text({
         description: 'Time from the start to the last status update, or to the end of a finished job.',

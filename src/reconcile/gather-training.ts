@@ -219,7 +219,12 @@ function gpusHeldBy(pod: Pod, { jobs, workloads }: TrainingCaches): number {
 export function factsOf({ metadata, status }: Node): NodeFacts {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   const since = Date.parse(ready?.lastTransitionTime ?? '')
-  return { name: metadata.name, ready: ready?.status === 'True', since: Number.isNaN(since) ? 0 : since }
+  return {
+    name: metadata.name,
+    ready: ready?.status === 'True',
+    since: Number.isNaN(since) ? 0 : since,
+    labels: metadata.labels ?? {},
+  }
 }
 
 async function readLogTails(observed: TrainingObserved, deps: GatherDeps): Promise<Map<string, string>> {

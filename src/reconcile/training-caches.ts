@@ -12,7 +12,7 @@ import type { Cache, Caches } from '../runtime/index.ts'
 import { modelCache } from './model-cache.ts'
 import { nodeCache, nodeIndex } from './node-cache.ts'
 import { QUEUED } from './queued.ts'
-import { trimmedPod } from './trimmed-pod.ts'
+import { trimmedWorker } from './trimmed-pod.ts'
 
 export interface TrainingCaches {
   readonly jobs: Cache<TrainingJob>
@@ -53,7 +53,7 @@ export function trainingCaches(caches: Caches, options: TrainingScope = {}): Tra
       labelSelector: JOB_UID_LABEL,
       labels: [JOB_UID_LABEL],
       indexes: nodeIndex,
-      trim: trimmedPod,
+      trim: trimmedWorker,
     }),
     workloads: caches.of(Job, { ...scope, labelSelector: OURS, exclusive: QUEUED }),
     claims: caches.of(PersistentVolumeClaim, { ...scope, trim: trimmedClaim }),

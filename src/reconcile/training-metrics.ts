@@ -1,8 +1,10 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
+import type { CostStatus } from '../api/training-cost.ts'
 import type { TrainingJobState, TrainingJobStatus } from '../api/training-status.ts'
 import type { ObjectKey } from '../kube/object.ts'
 import type { PlannedStatus } from '../plan/training/index.ts'
 import { type Ended, LabelLimit } from '../runtime/index.ts'
+import { CostCounters } from './cost-counters.ts'
 
 const RECONCILE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const MINUTE = 60
@@ -38,6 +40,7 @@ export class TrainingMetrics {
   readonly #completed: Counter<'namespace'>
   readonly #failed: Counter<'namespace' | 'reason'>
   readonly #durations: Histogram
+  readonly #cost: CostCounters
   readonly #reconciles: Histogram<'namespace'>
   readonly #errors: Counter<'namespace' | 'error_type'>
 
@@ -61,6 +64,7 @@ export class TrainingMetrics {
       'Failed reconciles of TrainingJobs, by code of the error',
       ['namespace', 'error_type'],
     )
+    this.#cost = new CostCounters(registry)
     this.#durations = new Histogram({
       name: 'training_job_duration_seconds',
       help: 'Time from the start of the first worker to the end of a job, completed or failed',
@@ -86,11 +90,17 @@ export class TrainingMetrics {
   noted(key: ObjectKey, before: TrainingJobStatus | undefined, now: PlannedStatus | undefined): void {
     const became = (state: TrainingJobState): boolean => now?.state === state && before?.state !== state
     const namespace = this.#namespaceOf(key)
+    this.spent(key, before?.cost, now?.cost)
     if (became('Completed')) this.#completed.inc(namespace)
     else if (became('Failed')) this.#failed.inc({ ...namespace, reason: reasonOf(now) })
     else return
     const seconds = secondsBetween(now?.startTime, now?.completionTime)
     if (seconds !== undefined) this.#durations.observe(seconds)
+  }
+
+  /** To be called when a cost was stored, or when a job with this cost is gone. */
+  spent(key: ObjectKey, before: CostStatus | undefined, now: CostStatus | undefined): void {
+    this.#cost.add(this.#namespaceOf(key), before, now)
   }
 
   readonly reconciled = (key: ObjectKey, { ms, code }: Ended): void => {

@@ -201,9 +201,10 @@ async function accepted(
 async function finalize(job: TrainingJob, deps: Deps, context: ReconcileContext): Promise<Result> {
   if (!hasFinalizer(job, FINALIZER)) return {}
   const observed = await gather(job, deps, context)
-  const commit = async ({ done, ...plan }: DeletionPlan): Promise<Result> => {
+  const commit = async ({ done, cost, ...plan }: DeletionPlan): Promise<Result> => {
     const result = await deps.commit(job, plan, context)
     if (done) await removeFinalizer(job, finalizer(context))
+    deps.metrics.spent(keyOf(job), job.status?.cost, done ? cost : plan.status?.cost)
     return result
   }
   try {

@@ -56,6 +56,20 @@ function devicesIn(resources: Container['resources']): Pick<Container, 'resource
   return devices.length === 0 ? undefined : { resources: { requests: Object.fromEntries(devices) } }
 }
 
+/** Also what its containers request: the cost of a job counts it. */
+export function trimmedWorker(pod: Pod): Pod {
+  const lean = trimmedPod(pod)
+  const { containers, initContainers } = pod.spec ?? {}
+  const spec = {
+    ...lean.spec,
+    containers: containers?.map(({ name, resources }) => ({ name, resources })),
+    ...(initContainers && {
+      initContainers: initContainers.map(({ name, restartPolicy, resources }) => ({ name, restartPolicy, resources })),
+    }),
+  }
+  return { ...lean, spec } as Pod
+}
+
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 
 function trimmedContainer({ name, ready, restartCount, state, lastState, imageID }: ContainerStatus) {

@@ -132,6 +132,7 @@ export const completeTrainingJob = complete(trainingJobKind, 'v1', {
     gang: 'auto',
     queueName: 'research',
     gangTimeoutSeconds: 300,
+    spot: 'prefer',
   },
   serviceAccountName: 'trainer',
   imagePullSecrets: [{ name: 'registry' }],

@@ -28,6 +28,7 @@ const documents = [
   'docs/pod-template.md',
   'docs/multi-tenancy.md',
   'docs/queues.md',
+  'docs/cost.md',
   'docs/migration.md',
 ]
 

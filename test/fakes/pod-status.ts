@@ -37,8 +37,13 @@ const done = (exitCode: number, reason: string, message?: string): object => ({
   terminated: { exitCode, reason, startedAt: now(), finishedAt: now(), ...(message !== undefined && { message }) },
 })
 
-const podConditions = (isReady: boolean): object[] => [
-  condition('PodScheduled', 'True'),
+/** The time of the placement stays. */
+const scheduled = ({ status }: Pod): object =>
+  status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'True') ??
+  condition('PodScheduled', 'True')
+
+const podConditions = (pod: Pod, isReady: boolean): object[] => [
+  scheduled(pod),
   condition('Initialized', 'True'),
   condition('ContainersReady', isReady ? 'True' : 'False'),
   condition('Ready', isReady ? 'True' : 'False'),
@@ -57,7 +62,7 @@ export function running(pod: Pod, isReady = true): object {
     startTime: now(),
     podIP,
     podIPs: [{ ip: podIP }],
-    conditions: podConditions(isReady),
+    conditions: podConditions(pod, isReady),
     initContainerStatuses: initContainersOf(pod).map((one) =>
       containerStatus(one, { state: done(0, 'Completed'), ready: true }),
     ),
@@ -104,7 +109,7 @@ export function crashLooping(pod: Pod, exitCode: number, restartCount = 3): Name
   const status = {
     phase: 'Running',
     startTime: now(),
-    conditions: podConditions(false),
+    conditions: podConditions(pod, false),
     containerStatuses: containersOf(pod).map((one) =>
       containerStatus(one, { state: backOff, lastState, restartCount }),
     ),
@@ -141,7 +146,7 @@ export function ended(pod: Pod, { exitCode, reason, disruption, message }: End):
   const why = disruption === undefined ? [] : [condition('DisruptionTarget', 'True', { reason: disruption })]
   return {
     phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'False'), ...why],
+    conditions: [scheduled(pod), condition('Ready', 'False'), ...why],
     containerStatuses: containersOf(pod).map((one) => containerStatus(one, { state })),
   }
 }

@@ -20,6 +20,7 @@ import { surgeMutants } from './list/surge.ts'
 import { analysisJobMutants } from './list/analysis-jobs.ts'
 import { trafficMutants } from './list/traffic.ts'
 import { trainingCheckpointMutants } from './list/training-checkpoints.ts'
+import { costMutants } from './list/training-cost.ts'
 import { gangMutants } from './list/training-gangs.ts'
 import { quotaMutants } from './list/training-quota.ts'
 import { trainingMutants } from './list/training.ts'
@@ -36,6 +37,7 @@ export const mutants: readonly Mutant[] = [
   ...stallMutants,
   ...gangMutants,
   ...quotaMutants,
+  ...costMutants,
   ...outputMutants,
   ...trainingElasticMutants,
   ...trainingCheckpointMutants,

@@ -31,7 +31,7 @@ const podAffinity = {
   preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 5, podAffinityTerm: podTerm }],
 }
 
-const gang = { gang: 'none', gangTimeoutSeconds: 300 }
+const gang = { gang: 'none', gangTimeoutSeconds: 300, spot: 'prefer' }
 const placement = {
   priorityClassName: 'system-cluster-critical',
   nodeSelector: { pool: 'a' },

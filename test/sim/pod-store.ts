@@ -56,7 +56,8 @@ export class PodStore {
 
   run(pod: Pod, nodeName: string, now: number): void {
     const spec = { ...pod.spec, nodeName } as Pod['spec'] & object
-    this.put({ ...pod, spec, status: statusOf('Running', { running: { startedAt: timestamp(now) } }) })
+    const startTime = timestamp(now)
+    this.put({ ...pod, spec, status: { ...statusOf('Running', { running: { startedAt: startTime } }), startTime } })
   }
 
   exit(pod: Pod, { exitCode, reason, message }: Exit, now: number): void {
@@ -64,7 +65,9 @@ export class PodStore {
     const state = {
       terminated: { exitCode, reason: why, finishedAt: timestamp(now), ...(message !== undefined && { message }) },
     }
-    this.put({ ...pod, status: statusOf(exitCode === 0 ? 'Succeeded' : 'Failed', state) })
+    const { startTime } = pod.status ?? {}
+    const status = statusOf(exitCode === 0 ? 'Succeeded' : 'Failed', state)
+    this.put({ ...pod, status: { ...status, ...(startTime !== undefined && { startTime }) } })
   }
 
   /** A pod without a node is removed at once; any other terminates until it is removed. */

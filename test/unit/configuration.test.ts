@@ -36,6 +36,8 @@ test('the schema of the chart accepts the defaults and every documented setting'
 
 const wrong: readonly object[] = [
   { training: { checkpointAccessMode: 'ReadWriteOncePod' } },
+  { training: { cost: { prices: [{ gpuHour: '2' }] } } },
+  { training: { spotLabels: {} } },
   { serving: { allowedGateways: [{ namespaces: ['a'] }] } },
   { serving: { allowedGateways: ['infra/public'] } },
   { serving: { runtimes: { triton: { img: 'a' } } } },

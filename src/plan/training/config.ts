@@ -1,6 +1,13 @@
 /** What the administrator configures for all training jobs. */
 import { DEFAULT_AGENT_IMAGE, defaultPodConfig, type PodConfig } from '../pod/config.ts'
 import type { Resources } from '../pod/resources.ts'
+import {
+  type CostConfig,
+  costConfigProblem,
+  defaultCostConfig,
+  defaultSpotConfig,
+  type SpotConfig,
+} from './cost-config.ts'
 import { type FrameworkName, frameworks } from './frameworks/registry.ts'
 import { defaultSchedulerNames, type SchedulerNames } from './gangs/registry.ts'
 
@@ -13,7 +20,7 @@ export interface HistoryConfig {
   readonly retention?: (typeof retentions)[number]
 }
 
-export interface TrainingConfig extends PodConfig {
+export interface TrainingConfig extends PodConfig, SpotConfig {
   /** Image of a job without one, by framework; `{model}` stands for the model. Omitted: the default of the framework. */
   readonly defaultImages: Readonly<Partial<Record<FrameworkName, string>>>
   /** CPU and memory that a job does not set, for pods without GPUs or other devices. */
@@ -40,6 +47,7 @@ export interface TrainingConfig extends PodConfig {
   readonly gangTimeoutMs: number
   /** How long a node must be not ready before pods that are stuck on it are deleted by force. */
   readonly deadNodeMs: number
+  readonly cost: CostConfig
 }
 
 export const defaultTrainingConfig: TrainingConfig = {
@@ -62,10 +70,16 @@ export const defaultTrainingConfig: TrainingConfig = {
   gangSchedulerNames: defaultSchedulerNames,
   gangTimeoutMs: 600_000,
   deadNodeMs: 300_000,
+  cost: defaultCostConfig,
+  ...defaultSpotConfig,
 }
 
 /** What is wrong with settings that have more than one value; undefined if nothing is. */
-export function trainingConfigProblem({ history }: TrainingConfig): string | undefined {
+export function trainingConfigProblem(config: TrainingConfig): string | undefined {
+  return historyProblem(config) ?? costConfigProblem(config.cost, config)
+}
+
+function historyProblem({ history }: TrainingConfig): string | undefined {
   const { enabled, retention = 'WithJob', ...others } = history
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) return `history.${unknown} is unknown: history has enabled and retention`

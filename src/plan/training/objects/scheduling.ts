@@ -5,9 +5,11 @@ import { schedulingOf } from '../../pod/scheduling.ts'
 import type { TrainingConfig } from '../config.ts'
 import { JOB_UID_LABEL } from '../names.ts'
 import { needsOneNode } from './claims.ts'
+import { withSpot } from './spot.ts'
 
 export function jobScheduling({ spec, metadata }: TrainingJob, gpus: number, config: TrainingConfig): object {
-  const { topologyKey, ...scheduling } = spec.scheduling ?? {}
+  const { topologyKey, ...wanted } = spec.scheduling ?? {}
+  const scheduling = withSpot(wanted, config)
   const keys = [...(topologyKey === undefined ? [] : [topologyKey]), ...(needsOneNode(spec, config) ? [NODE_KEY] : [])]
   if (keys.length === 0) return schedulingOf(scheduling, gpus > 0, config)
   const gang = { matchLabels: { [JOB_UID_LABEL]: metadata.uid ?? '' } }

@@ -42,6 +42,24 @@ const table: readonly [string, object, readonly NodePlacement[], string][] = [
     'scheduling.tolerations does not tolerate the taint spot=yes:NoSchedule on 1 node',
   ],
   [
+    'a missing spot node',
+    { spot: 'require' },
+    [node({ accelerator: 'nvidia-gpu' })],
+    'scheduling.spot is require, and no suitable node has one of the labels a=spot (spotLabels of the operator)',
+  ],
+  [
+    'spot nodes that the job does not want',
+    { spot: 'never' },
+    [node({ accelerator: 'nvidia-gpu', a: 'spot' })],
+    'scheduling.spot is never, and all suitable nodes have one of the labels a=spot (spotLabels of the operator)',
+  ],
+  [
+    'nothing about a spot node that is there',
+    { spot: 'require' },
+    [node({ accelerator: 'nvidia-gpu', a: 'spot' })],
+    '',
+  ],
+  [
     'neither: the taint is tolerated',
     { tolerations: [{ operator: 'Exists' }] },
     [node({ accelerator: 'nvidia-gpu' }, spot)],
@@ -52,7 +70,7 @@ const table: readonly [string, object, readonly NodePlacement[], string][] = [
 for (const [name, scheduling, placements, expected] of table)
   test(`names ${name}`, () => {
     const { observed } = new TrainingCluster({ gpusPerWorker: 1, scheduling })
-    const config = { ...observed.config, gpuNodeSelector: { accelerator: 'nvidia-gpu' } }
+    const config = { ...observed.config, gpuNodeSelector: { accelerator: 'nvidia-gpu' }, spotLabels: { a: 'spot' } }
     const member = { role: 'worker', index: 0, attempt: 1, podName: 'bert-workers-0', phase: 'Pending' } as const
     assert.equal(describeMismatch({ ...observed, config, placements }, [member]), expected)
   })

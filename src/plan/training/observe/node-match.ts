@@ -5,7 +5,9 @@ import { hasLabels, type NodePlacement, type NodeTaint, tolerates } from '../../
 import { schedulingOf, type SchedulingSpec, type Toleration } from '../../pod/scheduling.ts'
 import { gpusOf } from '../frameworks/roles.ts'
 import { WORKER } from '../names.ts'
+import { isSpotNode } from '../cost-config.ts'
 import { templatesOf } from '../objects/pod-template.ts'
+import { withSpot } from '../objects/spot.ts'
 import { quantify } from '../report/wording.ts'
 import type { Member } from './member.ts'
 import type { TrainingObserved } from './observed.ts'
@@ -19,12 +21,26 @@ export function describeMismatch(observed: TrainingObserved, waiting: readonly M
   const templates = templatesOf(job, waiting[0]?.role ?? WORKER).map((template) => placementIn(template?.spec))
   const { nodeSelector = {}, tolerations = [] } = templates.reduce(
     mergePodSpec,
-    schedulingOf(job.spec.scheduling ?? {}, usesGpus, config) as JsonObject,
+    schedulingOf(withSpot(job.spec.scheduling ?? {}, config), usesGpus, config) as JsonObject,
   ) as SchedulingSpec
-  const matching = placements.filter(({ labels }) => hasLabels(labels, nodeSelector))
-  return matching.length === 0
-    ? describeLabels(observed, nodeSelector, placements)
-    : describeTaints(matching, tolerations)
+  const labelled = placements.filter(({ labels }) => hasLabels(labels, nodeSelector))
+  if (labelled.length === 0) return describeLabels(observed, nodeSelector, placements)
+  const matching = labelled.filter((node) => suitsSpot(observed, node))
+  return matching.length === 0 ? describeSpot(observed) : describeTaints(matching, tolerations)
+}
+
+function suitsSpot({ job, config }: TrainingObserved, { labels }: NodePlacement): boolean {
+  const { spot } = job.spec.scheduling ?? {}
+  return (spot !== 'require' && spot !== 'never') || isSpotNode(labels, config) === (spot === 'require')
+}
+
+/** By the labels that tell spot nodes from others. */
+function describeSpot({ job, config }: TrainingObserved): string {
+  const labels = Object.entries(config.spotLabels).map(([label, value]) => `${label}=${value}`)
+  const list = `${labels.join(', ')} (spotLabels of the operator)`
+  return job.spec.scheduling?.spot === 'require'
+    ? `scheduling.spot is require, and no suitable node has one of the labels ${list}`
+    : `scheduling.spot is never, and all suitable nodes have one of the labels ${list}`
 }
 
 /** The fields of a pod template that are compared with nodes. */

@@ -3,8 +3,8 @@
  *
  * Assumptions
  * - `pods` and `orphans` are as `membershipOf` sorts them: terminating pods and those of earlier attempts are included,
- *   pods that the job does not control are not. Of a pod the planner reads `metadata`, `spec.nodeName` and `status`; a
- *   cache may drop the rest.
+ *   pods that the job does not control are not. Of a pod the planner reads `metadata`, the node and the
+ *   resources in `spec`, and `status`; a cache may drop the rest.
  * - Earlier writes of the operator are visible.
  */
 import type { ModelDeployment } from '../../../api/modeldeployment.v1.ts'
@@ -18,12 +18,13 @@ import type { Found } from '../gangs/quota.ts'
 import type { GeneratedData } from '../objects/generated-secrets.ts'
 import type { NodePlacement } from '../../pod/node-fit.ts'
 
-/** Readiness of a node that has a pod of the job. */
+/** Readiness and labels of a node that has a pod of the job. */
 export interface NodeFacts {
   readonly name: string
   readonly ready: boolean
   /** Time of the last change of readiness, in milliseconds since the epoch. */
   readonly since: number
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** GPUs of a schedulable node, and how many of them training jobs hold. */

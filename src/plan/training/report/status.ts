@@ -3,7 +3,7 @@
  * by the passing of time alone, so an idle job costs no write: the duration is updated only together with another change.
  */
 import type { Verdict } from '../../../api/conditions.ts'
-import { compact, sameJson } from '../../../api/json.ts'
+import { compact } from '../../../api/json.ts'
 import { limitedVerdict } from '../../../api/limited.ts'
 import type { ResizeStatus } from '../../../api/training-elastic.ts'
 import type { PastAttempt } from '../../../api/training-history.ts'
@@ -31,6 +31,7 @@ import {
   STALLED,
   trueCondition,
 } from './conditions.ts'
+import { hasChanged } from './cost.ts'
 import { withGpuUtilization } from './gpu-utilization.ts'
 import { CHECKPOINT_HEALTHY, type CheckpointUpdate } from './checkpoint.ts'
 import type { ProgressUpdate } from './progress.ts'
@@ -264,9 +265,4 @@ function withDuration({ job, now }: TrainingObserved, status: PlannedStatus): Pl
   if (start === undefined || !hasChanged(job.status, status)) return status
   const end = millis(status.completionTime) ?? now
   return { ...status, duration: formatDuration(end - start) }
-}
-
-function hasChanged(known: TrainingJobStatus | undefined, planned: PlannedStatus): boolean {
-  const bare = known?.conditions?.map(({ lastTransitionTime: _stamped, ...verdict }) => verdict)
-  return !sameJson({ ...known, conditions: bare }, planned)
 }

@@ -1,4 +1,5 @@
 /** The deletion of a job: its pods first, then what else it owns. Checkpoints stay unless the spec says otherwise. */
+import type { CostStatus } from '../../../api/training-cost.ts'
 import type { KubeObject } from '../../../kube/object.ts'
 import { type Plan, toDelete } from '../../../decision/plan.ts'
 import { earliest } from '../../requeue.ts'
@@ -6,13 +7,16 @@ import { discardedClaims } from '../objects/claims.ts'
 import { forceDeletions } from '../observe/dead-nodes.ts'
 import { podsOf } from '../observe/member.ts'
 import type { TrainingObserved } from '../observe/observed.ts'
-import { everyone, snapshotOf } from '../observe/snapshot.ts'
+import { everyone, type Snapshot, snapshotOf } from '../observe/snapshot.ts'
+import { costAfter, withCost } from '../report/cost.ts'
 import type { PlannedStatus } from '../report/status.ts'
 import { removeCheckpoints } from './checkpoint-removal.ts'
 
 export interface DeletionPlan extends Plan<PlannedStatus> {
   /** After this plan, only objects that outlive the job are left. */
   readonly done: boolean
+  /** What the job has cost in the end; known when it is done. */
+  readonly cost?: CostStatus
 }
 
 export interface DeletionOptions {
@@ -42,9 +46,15 @@ export function planDeletion(observed: TrainingObserved, { isHopeless = false }:
     ],
     events: removal.events,
     ...(requeueAfterMs !== undefined && { requeueAfterMs }),
-    ...(!isEmpty && isTerminatingIn(observed) && { status: waitingStatus(observed) }),
+    ...(!isEmpty && isTerminatingIn(observed) && { status: withCost(snapshot, waitingStatus(observed)) }),
     done,
+    ...(done && finalCost(snapshot)),
   }
+}
+
+function finalCost(snapshot: Snapshot): Pick<DeletionPlan, 'cost'> {
+  const cost = costAfter(snapshot)
+  return cost ? { cost } : {}
 }
 
 /** Pods have been told to end and still exist, so the deletion takes time. */

@@ -12,6 +12,7 @@ import { isFinal } from '../observe/state.ts'
 import { slowestWorker, untilSlow } from '../observe/slow-worker.ts'
 import { everyone, type Snapshot } from '../observe/snapshot.ts'
 import { attemptHistoryAfter } from '../report/attempt-history.ts'
+import { withCost } from '../report/cost.ts'
 import { checkpointIn } from '../report/checkpoint.ts'
 import { progressIn } from '../report/progress.ts'
 import { groupReports } from '../report/group.ts'
@@ -62,7 +63,7 @@ function unusedGroups(
   )
 }
 
-/** In every state, pods that are stuck on a dead node are deleted by force, and the status shows the run in MLflow. */
+/** In every state, pods that are stuck on a dead node are deleted by force, and the status has the run in MLflow and the cost. */
 export function makePlanWithStatus(snapshot: Snapshot, status: PlannedStatus, actions: Actions): TrainingPlan {
   const { writes = [], deletions = [], events = [], requeueAfterMs } = actions
   const { force, ...later } = forceDeletions(snapshot.observed, everyone(snapshot))
@@ -75,7 +76,7 @@ export function makePlanWithStatus(snapshot: Snapshot, status: PlannedStatus, ac
       ...toDelete('graceful', unusedGroups(snapshot, status)),
       ...toDelete('force', podsOf(force)),
     ],
-    status: withTracking(status, tracking),
+    status: withCost(snapshot, withTracking(status, tracking)),
     events: [...events, ...tracking.events],
     ...(again !== undefined && { requeueAfterMs: again }),
   }
