@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { RETRY_ANNOTATION } from '../../src/api/serving-rollout.ts'
 import type { Deployment } from '../../src/kube/resources.ts'
 import { VERSION_LABEL } from '../../src/plan/model-names.ts'
+import { TEMPLATE_ANNOTATION } from '../../src/plan/serving/objects/deployment.ts'
 import { has, isBack, isHeld, isRecreated, type Model, revisionOf } from './rollout-record.ts'
 import { checkSwitch, isPreview } from './switch-oracles.ts'
 import type { ServingCluster, Write } from './serving-cluster.ts'
@@ -42,6 +43,13 @@ function wasStable(status: Model['status'], name: string): boolean {
 
 const templateOf = ({ spec }: Deployment): string => JSON.stringify(spec?.template)
 
+/** Its new template is written after the record of how its pods are replaced. */
+function isHeldBack({ status }: Model, { metadata }: Deployment): boolean {
+  const version = metadata.labels?.[VERSION_LABEL]
+  const { rollingUpdate } = status?.activeVersions?.find(({ name }) => name === version) ?? {}
+  return rollingUpdate !== undefined && rollingUpdate.template !== metadata.annotations?.[TEMPLATE_ANNOTATION]
+}
+
 export class RolloutOracles {
   /** Weights of the last route that was written. */
   #written: ReadonlyMap<string, number> = new Map()
@@ -75,7 +83,7 @@ export class RolloutOracles {
     // One that was to go back to until now may get its template with the next pass.
     const isLate = (name: string): boolean =>
       write.verb === 'status' && write.before?.rollout?.phase !== 'Completed' && wasStable(write.before, name)
-    const current = [...cluster.servers].filter(([name]) => !isLate(name))
+    const current = [...cluster.servers].filter(([name, server]) => !isLate(name) && !isHeldBack(cluster.model, server))
     const templates = current.map(([name, server]) => [name, templateOf(server)] as const)
     this.#templates.set(revision, new Map([...(this.#templates.get(revision) ?? []), ...templates]))
   }
