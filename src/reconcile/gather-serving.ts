@@ -69,8 +69,7 @@ async function gatherModel(model: Model, deps: GatherServingDeps): Promise<Servi
   const rates = reports.size === 0 ? undefined : deps.rates.note(reports, now)
   const health = deps.healthChecks?.follow(healthKind(model), keyOf(model), healthTargets(model, pods))
   const measured = deps.prometheus && measuredOf(model, deployments, { ...deps, prometheus: deps.prometheus })
-  // Only proxies count requests.
-  const metricApis = proxies.length === 0 ? undefined : await deps.metricApis?.read()
+  const metricApis = await metricApisFor(proxies, deps)
   const services = own(children.services)
   const entrance = services.find(({ metadata }) => metadata.name === serviceName(model))
   return {
@@ -95,6 +94,11 @@ async function gatherModel(model: Model, deps: GatherServingDeps): Promise<Servi
     ...(measured && { measured }),
     leftovers: leftovers(model, caches),
   }
+}
+
+/** Only proxies count requests. */
+async function metricApisFor(proxies: readonly Proxy[], { metricApis }: GatherServingDeps) {
+  return proxies.length === 0 ? undefined : metricApis?.read()
 }
 
 /** Models of both API groups can have the same key. */

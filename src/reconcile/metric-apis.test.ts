@@ -18,7 +18,7 @@ function apisOf(answers: Readonly<Record<string, readonly (boolean | Error)[]>>,
     if (answer !== true) throw new ApiError({ code: 404 }, { verb: 'get', path })
     return {}
   }
-  return { asked, apis: new MetricApis({ client: { request } as never, clock: systemClock, pollMs }) }
+  return { asked, apis: new MetricApis({ client: { request }, clock: systemClock, pollMs }) }
 }
 
 /** What is known after so many questions for the API, in the background or not. */

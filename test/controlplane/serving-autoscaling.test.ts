@@ -17,7 +17,7 @@ const spec = { versions: versions({ v1: 100 }), traffic: { provider: 'router' },
 /** A model whose requests the test sets. */
 async function setUp(t: TestContext) {
   const rates = new Map<string, VersionRates>()
-  const fixture = await servingFixture(
+  const fixture = servingFixture(
     t,
     { client, cluster, node: node.name },
     { namespace: await namespace(t), rates: { note: () => rates }, resyncMs: 500 },
@@ -45,7 +45,7 @@ async function provideMetricApi(t: TestContext): Promise<void> {
       scope: 'Namespaced',
       versions: [{ name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
-  } as never)
+  })
   t.after(() => client.delete(CustomResourceDefinition, { name }).catch(() => undefined))
 }
 

@@ -11,6 +11,7 @@ import { mlopsModel, modelDeployment, versions } from '../builders/model-deploym
 import { trainingJob } from '../builders/training-job.ts'
 import { userPodTemplate } from '../builders/pod-template.ts'
 import { trainingSchedule } from '../builders/training-schedule.ts'
+import { countedSpec } from './counted-spec.ts'
 import { movedSpecs } from './moved-specs.ts'
 import type { LiveObject } from './live-objects.ts'
 
@@ -153,15 +154,6 @@ const scaling = {
   targetGPUUtilization: 60,
 }
 
-/** Without proxies an autoscaler applies them. With proxies they show only under load. */
-const byRequests = {
-  minReplicas: 1,
-  maxReplicas: 4,
-  targetRequestsPerSecond: 50,
-  targetConcurrency: 8,
-  targetQueueDepth: 4,
-}
-
 const checksum = `sha256:${'0123456789abcdef'.repeat(4)}`
 
 /** Only the pods of models choose their scheduler here. */
@@ -251,10 +243,6 @@ const checking = {
 }
 
 const cached = { storage: { claimName: 'cache' }, traffic: { provider: 'router', stickiness: { header: 'x-user' } } }
-const counted = {
-  scaling: byRequests,
-  versions: versions({ v1: 100 }).map((version) => ({ ...version, scaling: byRequests })),
-}
 const used = modelDeployment('', 'user', { runtime: 'own', image: undefined as never })
 
 export const fullSpecs: readonly FullSpec[] = [
@@ -303,11 +291,7 @@ export const fullSpecs: readonly FullSpec[] = [
     },
     others: [],
   },
-  {
-    name: 'ModelDeployment scaled by requests',
-    subject: { resource: modelDeployments, object: modelDeployment('', 'counted', counted as never) },
-    others: [],
-  },
+  countedSpec,
   ...movedSpecs.map((spec, index) => ({
     name: `ModelDeployment with a rollout ${index + 1}`,
     subject: { resource: modelDeployments, object: modelDeployment('', `moved-${index + 1}`, spec as never) },

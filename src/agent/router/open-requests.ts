@@ -25,13 +25,22 @@ export function parseOpen(response: string): ReadonlyMap<string, number> {
   )
   if (hosts.length > MAX_HOSTS) throw new Error(`Envoy lists ${hosts.length} endpoints: too many`)
   const open = new Map<string, number>()
-  for (const { address, stats = [] } of hosts) {
-    const { address: ip = '', port_value: port = 0 } = address?.socket_address ?? {}
-    // Gauges are strings in JSON: they have 64 bits.
-    const count = Number(stats.find(({ name }) => name === 'rq_active')?.value ?? 0)
-    if (Number.isFinite(count) && count > 0) open.set(`${ip}:${port}`, (open.get(`${ip}:${port}`) ?? 0) + count)
+  for (const host of hosts) {
+    const count = openOf(host)
+    if (count > 0) open.set(addressOf(host), (open.get(addressOf(host)) ?? 0) + count)
   }
   return open
+}
+
+/** Gauges are strings in JSON: they have 64 bits. */
+function openOf({ stats = [] }: Host): number {
+  const count = Number(stats.find(({ name }) => name === 'rq_active')?.value)
+  return Number.isFinite(count) ? count : 0
+}
+
+function addressOf({ address }: Host): string {
+  const { address: ip = '', port_value: port = 0 } = address?.socket_address ?? {}
+  return `${ip}:${port}`
 }
 
 /** Sums requests in progress over time, so that readers at any interval get the average of their interval. */

@@ -1,7 +1,7 @@
 /** The algorithm of the HorizontalPodAutoscaler: examples of its documentation, and properties. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import fc from 'fast-check'
+import { array, assert as check, double, integer, property, record as recordOf, tuple } from 'fast-check'
 import type { VersionAutoscaling } from '../../../api/autoscaling-status.ts'
 import { timestamp } from '../../time.ts'
 import { type Demand, type Load, neededPods, nextRecord } from './recommendation.ts'
@@ -96,12 +96,12 @@ describe('the pace', () => {
   })
 })
 
-const record = fc.record({ replicas: fc.integer({ min: 0, max: 200 }) })
-const limits = fc.tuple(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 0, max: 50 })).map(([low, more]) => ({
+const record = recordOf({ replicas: integer({ min: 0, max: 200 }) })
+const limits = tuple(integer({ min: 1, max: 50 }), integer({ min: 0, max: 50 })).map(([low, more]) => ({
   minReplicas: low,
   maxReplicas: low + more,
 }))
-const totals = fc.array(fc.double({ min: 0, max: 300, noNaN: true }), { minLength: 1, maxLength: 60 })
+const totals = array(double({ min: 0, max: 300, noNaN: true }), { minLength: 1, maxLength: 60 })
 
 /** The records of a model under these loads, 15 seconds apart. */
 function history(
@@ -124,8 +124,8 @@ function history(
 
 describe('always', () => {
   test('the number is within its bounds, and the record is small', () =>
-    fc.assert(
-      fc.property(record, totals, limits, (first, loads, limit) => {
+    check(
+      property(record, totals, limits, (first, loads, limit) => {
         for (const { replicas, changes = [], lower = [] } of history(first, loads, limit)) {
           assert.ok(replicas >= limit.minReplicas && replicas <= limit.maxReplicas)
           assert.ok(changes.length <= 16 && lower.length <= 16)
@@ -135,8 +135,8 @@ describe('always', () => {
     ))
 
   test('more load never gives fewer pods', () =>
-    fc.assert(
-      fc.property(record, totals, fc.double({ min: 1, max: 3, noNaN: true }), (first, loads, factor) => {
+    check(
+      property(record, totals, double({ min: 1, max: 3, noNaN: true }), (first, loads, factor) => {
         const less = neededPods(first.replicas, [{ total: loads[0] ?? 0, target: 2 }])
         const more = neededPods(first.replicas, [{ total: (loads[0] ?? 0) * factor, target: 2 }])
         assert.ok(more >= less, `${less} pods, and ${more} with more load`)
@@ -144,8 +144,8 @@ describe('always', () => {
     ))
 
   test('the number settles at constant load, and then nothing is recorded any more', () =>
-    fc.assert(
-      fc.property(record, fc.double({ min: 0, max: 100, noNaN: true }), limits, (first, load, limit) => {
+    check(
+      property(record, double({ min: 0, max: 100, noNaN: true }), limits, (first, load, limit) => {
         const records = history(
           first,
           Array.from({ length: 60 }, () => load),
@@ -153,7 +153,7 @@ describe('always', () => {
         )
         assert.deepEqual(records.at(-1), records.at(-2))
         const settled = records.slice(30).map(({ replicas }) => replicas)
-        assert.equal(new Set(settled).size, 1, `${settled.join(' ')}`)
+        assert.equal(new Set(settled).size, 1, settled.join(' '))
       }),
     ))
 })
