@@ -1,5 +1,6 @@
 /** A manifest with every field for each version of each kind. */
 
+import { affinity } from './affinity.ts'
 import { type Kind, type KindVersion, resourceOf } from '../../src/api/kind.ts'
 import {
   mlopsModelDeploymentKind,
@@ -44,21 +45,6 @@ const servingScaling = {
   targetConcurrency: 8,
   targetQueueDepth: 4,
   targetGPUUtilization: 70,
-}
-
-const matchExpressions = [{ key: 'zone', operator: 'In', values: ['a'] }]
-const podAffinityTerm = { labelSelector: { matchLabels: { app: 'cache' }, matchExpressions }, topologyKey: 'zone' }
-const podAffinity = {
-  requiredDuringSchedulingIgnoredDuringExecution: [podAffinityTerm],
-  preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, podAffinityTerm }],
-}
-const affinity = {
-  nodeAffinity: {
-    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
-    preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: { matchExpressions } }],
-  },
-  podAffinity,
-  podAntiAffinity: podAffinity,
 }
 
 const serverPod = {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
+import type { CostStatus } from '../../src/api/training-cost.ts'
 import { Node, Pod } from '../../src/kube/resources.ts'
 import { apiCluster } from '../cluster/api-cluster.ts'
 import { namespace } from '../cluster/shared-cluster.ts'
@@ -22,6 +23,17 @@ function heldSeconds({ status }: Pod): number {
   const placed = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime ?? ''
   const ended = status?.containerStatuses?.[0]?.state?.terminated?.finishedAt ?? ''
   return (Date.parse(ended) - Date.parse(placed)) / 1000
+}
+
+function assertCost(
+  { gpuHours, estimated = 0, currency, attempts, held: open }: CostStatus,
+  pods: readonly Pod[],
+): void {
+  const held = pods.reduce((sum, pod) => sum + GPUS * heldSeconds(pod), 0)
+  assert.ok(held >= 3 * GPUS * WORKERS)
+  assert.ok(Math.abs(gpuHours * 3600 - held) <= TOLERANCE, `${gpuHours * 3600} of ${held} seconds`)
+  assert.ok(Math.abs(estimated - gpuHours * 3600) < 0.01, 'a price of 3600 per hour is 1 per second')
+  assert.deepEqual([currency, attempts.length, attempts[0]?.gpuHours, open], ['EUR', 1, gpuHours, undefined])
 }
 
 test('the cost of a job is the time of its pods, before and after a restart of the operator', async (t) => {
@@ -47,12 +59,7 @@ test('the cost of a job is the time of its pods, before and after a restart of t
   assert.deepEqual(await audit.take(), [], 'time alone is not written')
   kubelet.decide(() => ({ exitCode: 0 }))
   const { status } = await reaches('Completed')
-  const held = (await pods()).reduce((sum, pod) => sum + GPUS * heldSeconds(pod), 0)
-  const { gpuHours = 0, estimated = 0, currency, attempts = [], held: open } = status?.cost ?? {}
-  assert.ok(held >= 3 * GPUS * WORKERS)
-  assert.ok(Math.abs(gpuHours * 3600 - held) <= TOLERANCE, `${gpuHours * 3600} of ${held} seconds`)
-  assert.ok(Math.abs(estimated - gpuHours * 3600) < 0.01, 'a price of 3600 per hour is 1 per second')
-  assert.deepEqual([currency, attempts.length, attempts[0]?.gpuHours, open], ['EUR', 1, gpuHours, undefined])
+  assertCost(status?.cost ?? assert.fail('no cost'), await pods())
   assert.deepEqual((await job()).status?.cost, status?.cost, 'stored as planned')
   const text = await operator().manager.metrics.registry.metrics()
   assert.match(text, new RegExp(`trainingjob_gpu_seconds_total\\{namespace="${ns}"\\} [1-9]`))

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type CostConfig, costConfigProblem, defaultCostConfig, defaultSpotConfig } from './cost-config.ts'
+import { costConfigProblem, defaultCostConfig, defaultSpotConfig } from './cost-config.ts'
 
 const problemOf = (cost: object, spotLabels: unknown = defaultSpotConfig.spotLabels): string | undefined =>
-  costConfigProblem({ ...defaultCostConfig, ...cost } as CostConfig, { spotLabels: spotLabels as never })
+  costConfigProblem({ ...defaultCostConfig, ...cost }, { spotLabels: spotLabels as never })
 
 test('accepts the defaults, and prices of every form', () => {
   assert.equal(problemOf({}), undefined)

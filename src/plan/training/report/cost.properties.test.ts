@@ -1,7 +1,7 @@
 /** The cost over random histories, against a record of every pod that the test keeps itself. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import type { CostStatus } from '../../../api/training-cost.ts'
 import type { Pod } from '../../../kube/resources.ts'
