@@ -131,12 +131,17 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
     for (let pass = 1; pass <= limit; pass += 1) {
       this.controlJob()
       if (this.playsCheckpoints) this.listCheckpoints()
-      if (this.grantsQuota) this.groups = this.groups.map((group) => admitted(group, this.now))
+      this.grantQuota()
       const before = this.writes.length
       this.pass()
       if (this.writes.length === before) return pass
     }
     throw new Error(`not settled after ${limit} passes: ${this.writes.slice(-10).join(', ')}`)
+  }
+
+  /** The queue admits every group, if it has quota. */
+  grantQuota(): void {
+    if (this.grantsQuota) this.groups = this.groups.map((group) => admitted(group, this.now))
   }
 
   /** The operator starts again: what it had in memory is lost. */
