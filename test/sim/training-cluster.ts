@@ -94,15 +94,12 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
   }
 
   get observed(): TrainingObserved {
-    const { job, now, claims, nodes, config, workload, reports, model, tracked } = this
-    const members = membershipOf(job, workload, this.pods)
-    const sshKeyPair = { 'ssh-privatekey': 'private', 'ssh-publickey': 'public' }
-    const { groups, servedKinds } = this
+    const { job, now, claims, nodes, config, workload, reports, model, tracked, groups, servedKinds } = this
     const scheduling = { groups, servedKinds, found: this.clusterObjects }
     const base = {
       job,
       now,
-      ...members,
+      ...membershipOf(job, workload, this.pods),
       ...scheduling,
       claims,
       nodes,
@@ -122,7 +119,7 @@ export class TrainingCluster extends SimulatedCluster<PlannedStatus, string> {
       ...(model && { model }),
       ...(tracked && { tracked }),
       history: { ...(this.history && { existing: this.history }), data: 'aGlzdG9yeQ==' },
-      secretData: { sshKeyPair },
+      secretData: { sshKeyPair: { 'ssh-privatekey': 'private', 'ssh-publickey': 'public' } },
     }
   }
 
