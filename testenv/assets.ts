@@ -3,6 +3,8 @@
  * modules' `go.mod` files only; the cache is keyed by their content.
  */
 
+import type { GoModule } from './go-module.ts'
+
 export interface Asset {
   /** The folder below `testenv/go`. */
   readonly name: string
@@ -12,6 +14,11 @@ export interface Asset {
   readonly cgo?: true
   readonly tags?: string
   readonly ldflags?: string
+  /**
+   * Published modules to which the asset adds files, by the folder with these files. `go.mod` replaces the module by the folder,
+   * and a build completes the folder.
+   */
+  readonly extended?: Readonly<Record<string, GoModule>>
   /** Approximate time of a cold build on two cores, printed before the build. */
   readonly minutes: number
 }
@@ -56,6 +63,25 @@ export const kubeconform: Asset = { name: 'kubeconform', binaries: ['kubeconform
 
 /** Checks manifests against recommendations. */
 export const kubeScore: Asset = { name: 'kube-score', binaries: ['kube-score'], minutes: 1 }
+
+/** The scheduler and controllers of Volcano. */
+export const volcano: Asset = {
+  name: 'volcano',
+  binaries: ['volcano-scheduler', 'volcano-controller-manager'],
+  rename: { scheduler: 'volcano-scheduler', 'controller-manager': 'volcano-controller-manager' },
+  extended: {
+    apis: { module: 'volcano.sh/apis', version: 'v1.14.0', sum: 'h1:Rf8wzGFmgzbyg85GO0CxapDDEk/VM3D7QbjbI/sH+OQ=' },
+  },
+  minutes: 7,
+}
+
+/** The scheduler with the plugins of scheduler-plugins, such as coscheduling, and their controller. */
+export const schedulerPlugins: Asset = {
+  name: 'scheduler-plugins',
+  binaries: ['scheduler-plugins-scheduler', 'scheduler-plugins-controller'],
+  rename: { scheduler: 'scheduler-plugins-scheduler', controller: 'scheduler-plugins-controller' },
+  minutes: 6,
+}
 
 export const controlPlaneAssets: readonly Asset[] = [etcd, kubernetes]
 export const nodeAssets: readonly Asset[] = [runc, containerd, cni, coredns]

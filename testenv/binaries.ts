@@ -8,14 +8,16 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, statfsSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statfsSync } from 'node:fs'
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import type { Asset } from './assets.ts'
 import { cacheDirectory } from './cache-directory.ts'
+import { runCommand } from './command.ts'
 import { withFileLock } from './file-lock.ts'
+import { downloadModule } from './go-module.ts'
 import { startProgress } from './progress.ts'
 
 const MODULES = join(import.meta.dirname, 'go')
@@ -65,7 +67,9 @@ function isComplete(directory: string, asset: Asset): boolean {
 /** Changes with the pinned versions, the checksums, the flags and the machine's architecture. */
 function cacheKey(asset: Asset): string {
   const hash = createHash('sha256').update(JSON.stringify([asset, process.platform, process.arch]))
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULES, asset.name, file)))
+  const folder = join(MODULES, asset.name)
+  const added = globSync('**/*.go', { cwd: folder }).toSorted()
+  for (const file of ['go.mod', 'go.sum', ...added]) hash.update(readFileSync(join(folder, file)))
   return `${asset.name}-${hash.digest('hex').slice(0, 12)}`
 }
 
@@ -97,9 +101,7 @@ async function compile(asset: Asset, out: string): Promise<void> {
     `building ${asset.name} from Go modules`,
     `about ${asset.minutes} min when nothing is cached`,
   )
-  // Go works in a copy, so that it writes neither into the committed module nor into that of another build.
-  const work = await mkdtemp(join(tmpdir(), 'ml-operator-go-'))
-  await cp(join(MODULES, asset.name), work, { recursive: true })
+  const work = await copyOf(asset)
   const tags = asset.tags === undefined ? [] : ['-tags', asset.tags]
   const ldflags = `-s -w ${asset.ldflags ?? ''}`.trim()
   const args = ['build', '-v', '-trimpath', '-buildvcs=false', ...tags, '-ldflags', ldflags, '-o', `${out}/`, 'tool']
@@ -119,6 +121,16 @@ async function compile(asset: Asset, out: string): Promise<void> {
   await rm(work, { recursive: true, force: true })
   progress.done(code === 0 ? `${packages} packages` : 'failed')
   if (code !== 0) throw new Error(`go build of ${asset.name} failed (${String(code)}):\n${tail}\n${advice(asset)}`)
+}
+
+/** Go works in a copy, so that it writes neither into the committed module nor into that of another build. */
+async function copyOf({ name, extended = {} }: Asset): Promise<string> {
+  const work = await mkdtemp(join(tmpdir(), 'ml-operator-go-'))
+  for (const [folder, module] of Object.entries(extended))
+    await cp(await downloadModule(module), join(work, folder), { recursive: true })
+  await runCommand(['chmod', '-R', 'u+w', work])
+  await cp(join(MODULES, name), work, { recursive: true })
+  return work
 }
 
 async function assertBuildable(asset: Asset): Promise<void> {

@@ -8,15 +8,12 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import { cacheDirectory } from './cache-directory.ts'
-import { runCommand } from './command.ts'
 import { withFileLock } from './file-lock.ts'
+import { downloadModule, type GoModule } from './go-module.ts'
+import type { Kubectl } from './kubectl.ts'
 import { startProgress } from './progress.ts'
 
-interface Source {
-  readonly module: string
-  readonly version: string
-  /** As `go.sum` has it. */
-  readonly sum: string
+interface Source extends GoModule {
   /** The module's files with CRDs, and the names of the wanted ones. */
   readonly files: Readonly<Record<string, readonly string[]>>
 }
@@ -45,9 +42,18 @@ const SOURCES: readonly Source[] = [
     module: 'volcano.sh/volcano',
     version: 'v1.15.0',
     sum: 'h1:dW8hW/FPDqwcJ1GxGfpR/9qToH1t3+ySn+oaiEMfpm4=',
-    files: {
-      'config/crd/volcano/bases/scheduling.volcano.sh_podgroups.yaml': ['podgroups.scheduling.volcano.sh'],
-    },
+    files: Object.fromEntries(
+      [
+        'podgroups.scheduling',
+        'queues.scheduling',
+        'commands.bus',
+        'numatopologies.nodeinfo',
+        'hypernodes.topology',
+      ].map((kind) => {
+        const [plural = '', group = ''] = kind.split('.')
+        return [`config/crd/volcano/bases/${group}.volcano.sh_${plural}.yaml`, [`${kind}.volcano.sh`]]
+      }),
+    ),
   },
   {
     module: 'sigs.k8s.io/scheduler-plugins',
@@ -55,6 +61,7 @@ const SOURCES: readonly Source[] = [
     sum: 'h1:GENSA4rKpCKBrPvNSo2AV2QHU7j3a6LT14kNlHhXfeg=',
     files: {
       'config/crd/bases/scheduling.x-k8s.io_podgroups.yaml': ['podgroups.scheduling.x-k8s.io'],
+      'config/crd/bases/scheduling.x-k8s.io_elasticquotas.yaml': ['elasticquotas.scheduling.x-k8s.io'],
     },
   },
   {
@@ -105,6 +112,12 @@ export async function provideCrds(): Promise<void> {
   for (const { files } of SOURCES) for (const name of Object.values(files).flat()) await provideCrd(name)
 }
 
+/** Installs CRDs, and waits until their kinds are served. */
+export async function installCrds(kubectl: Kubectl, names: readonly string[]): Promise<void> {
+  for (const name of names) await kubectl('apply', '--server-side', '--force-conflicts', '-f', await provideCrd(name))
+  await kubectl('wait', '--for=condition=Established', '--timeout=60s', ...names.map((name) => `crd/${name}`))
+}
+
 function directoryOf({ module, version }: Source): string {
   return join(cacheDirectory('definitions'), `${module.replaceAll('/', '_')}@${version}`)
 }
@@ -113,7 +126,7 @@ async function fetchSource(source: Source, directory: string): Promise<void> {
   const progress = startProgress(`fetching ${source.module} ${source.version}`, 'about 5 MB')
   const scratch = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`))
   try {
-    const module = await download(source)
+    const module = await downloadModule(source)
     for (const [file, names] of Object.entries(source.files)) {
       const documents = (await readFile(join(module, file), 'utf8')).split(/^---$/m)
       for (const name of names) await writeFile(join(scratch, `${name}.yaml`), crdIn(documents, name))
@@ -127,16 +140,6 @@ async function fetchSource(source: Source, directory: string): Promise<void> {
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
-}
-
-/** The directory of the module, in Go's own cache. */
-async function download({ module, version, sum }: Source): Promise<string> {
-  const answer = await runCommand(['go', 'mod', 'download', '-json', `${module}@${version}`], {
-    env: { ...process.env, GOWORK: 'off' },
-  })
-  const { Dir, Sum } = JSON.parse(answer) as { readonly Dir: string; readonly Sum: string }
-  if (Sum !== sum) throw new Error(`${module}@${version} has the sum ${Sum}, expected ${sum}`)
-  return Dir
 }
 
 function advice({ module, version, files }: Source): string {

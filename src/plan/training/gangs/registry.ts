@@ -42,7 +42,8 @@ export const defaultSchedulerNames: SchedulerNames = Object.fromEntries(
   gangs.flatMap(({ name, schedulerName }) => (schedulerName === undefined ? [] : [[name, schedulerName]])),
 )
 
-const CLUSTER_SCHEDULER = 'default-scheduler'
+/** The scheduler of pods that name none. */
+export const CLUSTER_SCHEDULER = 'default-scheduler'
 
 /** The choice of `auto`. A gang scheduler that the job excludes by its `schedulerName` or `queueName` does not suit. */
 export function bestGang(

@@ -1,12 +1,13 @@
 /** Why some pods do not run yet. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { TrainingCluster } from '../../../../test/sim/training-cluster.ts'
 import type { Pod } from '../../../kube/resources.ts'
 import { CONTAINER } from '../names.ts'
 import { memberOf } from './member.ts'
 import { waitingFor } from './waiting.ts'
 
+const COMMAND = { image: 'i', command: ['train'], gpusPerWorker: 0, checkpoint: { enabled: false } }
 const base: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'bert-workers-0' } }
 
 const unschedulable = (message: string): Pod => ({
@@ -97,6 +98,55 @@ for (const { pod, reason, message, unschedulable: isUnschedulable } of table) {
     assert.equal(waiting.isUnschedulable, isUnschedulable)
   })
 }
+
+describe('a scheduler that does not respond', () => {
+  const gang = (scheduling: object): TrainingCluster => {
+    const cluster = new TrainingCluster({ ...COMMAND, numWorkers: 2, scheduling })
+    cluster.settle()
+    return cluster
+  }
+
+  const wait = (cluster: TrainingCluster, ms: number): void => {
+    cluster.now += ms
+    cluster.settle()
+  }
+
+  test('is reported after two minutes, with its name, once', () => {
+    const cluster = gang({ schedulerName: 'second-scheduler' })
+    wait(cluster, 119_000)
+    assert.equal(cluster.job.status?.state, 'Initializing')
+    wait(cluster, 1000)
+    assert.equal(cluster.job.status?.state, 'Pending')
+    assert.equal(
+      cluster.job.status.reason,
+      'SchedulerUnresponsive: the scheduler second-scheduler has not considered 2 of 2 workers for 2m: check that it runs, or ' +
+        'change scheduling.gang or scheduling.schedulerName',
+    )
+    wait(cluster, 600_000)
+    assert.equal(cluster.events.filter((event) => event === 'SchedulerUnresponsive').length, 1)
+  })
+
+  test('is that of the cluster unless pods name another; a queue that may not exist is named', () => {
+    const { observed } = gang({ queueName: 'research', gang: 'none' })
+    const members = observed.pods.map((pod, index) => memberOf(pod, { role: 'worker', index }))
+    const { message } = waitingFor({ ...observed, now: observed.now + 120_000 }, members)
+    assert.match(
+      message,
+      /^the scheduler default-scheduler .* check that it runs and that its queue research exists, or/,
+    )
+  })
+
+  for (const [what, consider] of [
+    ['a pod that it refuses', (cluster: TrainingCluster, pod: Pod) => cluster.findNoNode(pod)],
+    ['a pod that runs', (cluster: TrainingCluster, pod: Pod) => cluster.run(pod)],
+  ] as const)
+    test(`is not reported for ${what}`, () => {
+      const cluster = gang({})
+      for (const pod of cluster.pods) consider(cluster, pod)
+      wait(cluster, 600_000)
+      assert.doesNotMatch(cluster.job.status?.reason ?? '', /^SchedulerUnresponsive/)
+    })
+})
 
 test('names the GPUs of the nodes and those that training jobs leave free', () => {
   const { observed } = new TrainingCluster({ gpusPerWorker: 8, numWorkers: 1 })

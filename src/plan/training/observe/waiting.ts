@@ -1,11 +1,14 @@
 /** Why some pods of the gang do not run yet: the first cause that a person can act on. */
 import type { PersistentVolumeClaim } from '../../../kube/resources.ts'
 import { containerTrouble, shortageOf, unschedulable } from '../../pod-trouble.ts'
+import { formatDuration } from '../../time.ts'
 import { memberNoun } from '../frameworks/roles.ts'
 import { claimNames, checkpointClaims } from '../objects/claims.ts'
 import { portion } from '../report/wording.ts'
+import { CLUSTER_SCHEDULER } from '../gangs/registry.ts'
 import { describeGpuShortage } from './gpu-supply.ts'
-import { type Member, startingContainers } from './member.ts'
+import { isIgnored, SCHEDULER_PATIENCE_MS } from './ignored-pods.ts'
+import { type Member, podsOf, startingContainers } from './member.ts'
 import { describeMismatch } from './node-match.ts'
 import type { TrainingObserved } from './observed.ts'
 import { describeClaim, unprovisionedClaims } from './pending-claims.ts'
@@ -28,6 +31,7 @@ export function waitingFor(observed: TrainingObserved, members: readonly Member[
     unscheduled(observed, pending, members) ??
     unprovisioned(observed) ??
     lostVolume(observed) ??
+    ignored(observed, pending, members) ??
     starting(observed, pending, members)
   )
 }
@@ -108,6 +112,25 @@ function lostVolume({ claims }: TrainingObserved): Waiting | undefined {
   const waiting = claims.filter(({ status }) => status?.phase === 'Lost')
   if (waiting.length === 0) return undefined
   return problem('VolumeNotBound', `PersistentVolumeClaim ${names(waiting)} has lost its volume`, true)
+}
+
+/** The scheduler is that of the pod, which an edit of the spec does not change. */
+function ignored(
+  { job, now }: TrainingObserved,
+  pending: readonly Member[],
+  members: readonly Member[],
+): Waiting | undefined {
+  const pods = podsOf(pending).filter((pod) => isIgnored(pod, now))
+  if (pods.length === 0) return undefined
+  const { queueName } = job.spec.scheduling ?? {}
+  const queue = queueName === undefined ? '' : ` and that its queue ${queueName} exists`
+  return problem(
+    'SchedulerUnresponsive',
+    `the scheduler ${pods[0]?.spec?.schedulerName ?? CLUSTER_SCHEDULER} has not considered ` +
+      `${portion(pods.length, members.length, memberNoun(job.spec))} for ${formatDuration(SCHEDULER_PATIENCE_MS)}: ` +
+      `check that it runs${queue}, or change scheduling.gang or scheduling.schedulerName`,
+    true,
+  )
 }
 
 const names = (claims: readonly PersistentVolumeClaim[]): string =>

@@ -11,6 +11,7 @@ import { WORKER } from '../names.ts'
 import { childrenOf, secretsOf } from '../objects/children.ts'
 import type { Replica } from '../observe/attempt.ts'
 import { gangChoice } from '../observe/gang-choice.ts'
+import { untilIgnored } from '../observe/ignored-pods.ts'
 import type { Member } from '../observe/member.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { untilRelease } from '../observe/partial-gang.ts'
@@ -93,6 +94,7 @@ const nextLook = (snapshot: Snapshot): number | undefined =>
     untilRecheck(snapshot.observed),
     untilStalled(snapshot.observed) || undefined,
     untilRelease(snapshot),
+    untilIgnored(snapshot.observed),
   )
 
 const blocked = ({ reason, message }: Trouble): Waiting => ({ reason, message, isProblem: true, isUnschedulable: true })
