@@ -8,17 +8,19 @@ import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 
 import { cacheDirectory } from './cache-directory.ts'
-import { runCommand } from './command.ts'
 import { withFileLock } from './file-lock.ts'
+import { type GoModule, moduleDirectory } from './go-module.ts'
 import { startProgress } from './progress.ts'
 
-interface Source {
-  readonly module: string
-  readonly version: string
-  /** As `go.sum` has it. */
-  readonly sum: string
+interface Source extends GoModule {
   /** The module's files with CRDs, and the names of the wanted ones. */
   readonly files: Readonly<Record<string, readonly string[]>>
+}
+
+export const GATEWAY_API: GoModule = {
+  module: 'sigs.k8s.io/gateway-api',
+  version: 'v1.6.3',
+  sum: 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
 }
 
 const SOURCES: readonly Source[] = [
@@ -34,9 +36,7 @@ const SOURCES: readonly Source[] = [
     },
   },
   {
-    module: 'sigs.k8s.io/gateway-api',
-    version: 'v1.6.3',
-    sum: 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
+    ...GATEWAY_API,
     files: {
       'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml': ['httproutes.gateway.networking.k8s.io'],
     },
@@ -102,7 +102,7 @@ async function fetchSource(source: Source, directory: string): Promise<void> {
   const progress = startProgress(`fetching ${source.module} ${source.version}`, 'about 5 MB')
   const scratch = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`))
   try {
-    const module = await download(source)
+    const module = await moduleDirectory(source)
     for (const [file, names] of Object.entries(source.files)) {
       const documents = (await readFile(join(module, file), 'utf8')).split(/^---$/m)
       for (const name of names) await writeFile(join(scratch, `${name}.yaml`), crdIn(documents, name))
@@ -116,16 +116,6 @@ async function fetchSource(source: Source, directory: string): Promise<void> {
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
-}
-
-/** The directory of the module, in Go's own cache. */
-async function download({ module, version, sum }: Source): Promise<string> {
-  const answer = await runCommand(['go', 'mod', 'download', '-json', `${module}@${version}`], {
-    env: { ...process.env, GOWORK: 'off' },
-  })
-  const { Dir, Sum } = JSON.parse(answer) as { readonly Dir: string; readonly Sum: string }
-  if (Sum !== sum) throw new Error(`${module}@${version} has the sum ${Sum}, expected ${sum}`)
-  return Dir
 }
 
 function advice({ module, version, files }: Source): string {
