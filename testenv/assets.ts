@@ -58,6 +58,12 @@ export const versitygw: Asset = { name: 'versitygw', binaries: ['versitygw'], mi
 /** A server with the JSON API of Google Cloud Storage. */
 export const fakeGcs: Asset = { name: 'fake-gcs-server', binaries: ['fake-gcs-server'], minutes: 1.5 }
 
+/** A gateway with its data plane in one program. */
+export const traefik: Asset = { name: 'traefik', binaries: ['traefik'], minutes: 10 }
+
+/** The controller of a gateway with Envoy as its data plane. */
+export const envoyGateway: Asset = { name: 'envoy-gateway', binaries: ['envoy-gateway'], minutes: 8 }
+
 /** Checks manifests against JSON schemas. */
 export const kubeconform: Asset = { name: 'kubeconform', binaries: ['kubeconform'], minutes: 0.2 }
 

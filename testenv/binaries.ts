@@ -17,7 +17,7 @@ import type { Asset } from './assets.ts'
 import { cacheDirectory } from './cache-directory.ts'
 import { runCommand } from './command.ts'
 import { withFileLock } from './file-lock.ts'
-import { downloadModule } from './go-module.ts'
+import { moduleDirectory } from './go-module.ts'
 import { startProgress } from './progress.ts'
 
 const MODULES = join(import.meta.dirname, 'go')
@@ -127,7 +127,7 @@ async function compile(asset: Asset, out: string): Promise<void> {
 async function copyOf({ name, extended = {} }: Asset): Promise<string> {
   const work = await mkdtemp(join(tmpdir(), 'ml-operator-go-'))
   for (const [folder, module] of Object.entries(extended))
-    await cp(await downloadModule(module), join(work, folder), { recursive: true })
+    await cp(await moduleDirectory(module), join(work, folder), { recursive: true })
   await runCommand(['chmod', '-R', 'u+w', work])
   await cp(join(MODULES, name), work, { recursive: true })
   return work

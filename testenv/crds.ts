@@ -9,13 +9,19 @@ import { basename, dirname, join } from 'node:path'
 
 import { cacheDirectory } from './cache-directory.ts'
 import { withFileLock } from './file-lock.ts'
-import { downloadModule, type GoModule } from './go-module.ts'
+import { type GoModule, moduleDirectory } from './go-module.ts'
 import type { Kubectl } from './kubectl.ts'
 import { startProgress } from './progress.ts'
 
 interface Source extends GoModule {
   /** The module's files with CRDs, and the names of the wanted ones. */
   readonly files: Readonly<Record<string, readonly string[]>>
+}
+
+export const GATEWAY_API: GoModule = {
+  module: 'sigs.k8s.io/gateway-api',
+  version: 'v1.6.3',
+  sum: 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
 }
 
 const SOURCES: readonly Source[] = [
@@ -31,9 +37,7 @@ const SOURCES: readonly Source[] = [
     },
   },
   {
-    module: 'sigs.k8s.io/gateway-api',
-    version: 'v1.6.3',
-    sum: 'h1:lKpJa5bGlraC/QeACvCpsHLdmO6y0iKfzVl6gzaFEYc=',
+    ...GATEWAY_API,
     files: {
       'config/crd/standard/gateway.networking.k8s.io_httproutes.yaml': ['httproutes.gateway.networking.k8s.io'],
     },
@@ -126,7 +130,7 @@ async function fetchSource(source: Source, directory: string): Promise<void> {
   const progress = startProgress(`fetching ${source.module} ${source.version}`, 'about 5 MB')
   const scratch = await mkdtemp(join(dirname(directory), `.${basename(directory)}-`))
   try {
-    const module = await downloadModule(source)
+    const module = await moduleDirectory(source)
     for (const [file, names] of Object.entries(source.files)) {
       const documents = (await readFile(join(module, file), 'utf8')).split(/^---$/m)
       for (const name of names) await writeFile(join(scratch, `${name}.yaml`), crdIn(documents, name))

@@ -1,4 +1,4 @@
-/** A published Go module of a pinned version, verified by its digest, in Go's own cache. */
+/** Files of Go modules that other projects publish, of a pinned version and verified by its digest. */
 
 import { runCommand } from './command.ts'
 
@@ -9,8 +9,8 @@ export interface GoModule {
   readonly sum: string
 }
 
-/** The directory of the module. Its files are read-only. */
-export async function downloadModule({ module, version, sum }: GoModule): Promise<string> {
+/** The directory of the module, in Go's own cache. Fetched if it is missing. */
+export async function moduleDirectory({ module, version, sum }: GoModule): Promise<string> {
   const answer = await runCommand(['go', 'mod', 'download', '-json', `${module}@${version}`], {
     env: { ...process.env, GOWORK: 'off' },
   })

@@ -27,12 +27,16 @@ export interface Prometheus {
   stop(): Promise<void>
 }
 
-export async function startPrometheus(targets: readonly Target[]): Promise<Prometheus> {
+/** `scrapes` are further scrape configurations, as Prometheus has them. */
+export async function startPrometheus(
+  targets: readonly Target[],
+  scrapes: readonly object[] = [],
+): Promise<Prometheus> {
   const { prometheus } = await providePrometheus()
   const directory = await mkdtemp(join(tmpdir(), 'ml-operator-prometheus-'))
   const [port = 0] = await freePorts(1)
   await writeFile(join(directory, 'rules.yaml'), JSON.stringify(ruleGroups()).replaceAll(/"for":"\w+"/g, '"for":"0s"'))
-  await writeFile(join(directory, 'config.yaml'), JSON.stringify(configOf(targets)))
+  await writeFile(join(directory, 'config.yaml'), JSON.stringify(configOf(targets, scrapes)))
   const flags = ['config.file=config.yaml', 'storage.tsdb.path=data', `web.listen-address=127.0.0.1:${port}`]
   const child = spawn(
     prometheus,
@@ -62,15 +66,17 @@ export async function startPrometheus(targets: readonly Target[]): Promise<Prome
 }
 
 /** As our ServiceMonitor and PodMonitors have it. */
-function configOf(targets: readonly Target[]): object {
+function configOf(targets: readonly Target[], scrapes: readonly object[]): object {
   return {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: ['rules.yaml'],
-    scrape_configs: targets.map(({ job, address, token, labels = {} }) => ({
-      job_name: job,
-      honor_labels: true,
-      static_configs: [{ targets: [address], labels }],
-      ...(token !== undefined && { authorization: { credentials: token } }),
-    })),
+    scrape_configs: [...targets.map(scrapeOf), ...scrapes],
   }
 }
+
+const scrapeOf = ({ job, address, token, labels = {} }: Target): object => ({
+  job_name: job,
+  honor_labels: true,
+  static_configs: [{ targets: [address], labels }],
+  ...(token !== undefined && { authorization: { credentials: token } }),
+})
