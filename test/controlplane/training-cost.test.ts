@@ -39,7 +39,7 @@ function assertCost(
 test('the cost of a job is the time of its pods, before and after a restart of the operator', async (t) => {
   await client.patch(Node, { name: node.name }, { metadata: { labels: { [LABEL]: 'a' } } })
   const ns = await namespace(t)
-  const fixture = trainingFixture(t, { cluster, client, node: node.name }, { namespace: ns, config })
+  const fixture = trainingFixture(t, { cluster, client, node: node.name }, { namespace: ns, config, resyncMs: 100 })
   const { create, runs, reaches, pods, kubelet, restart, operator, audit, passesThrice, job } = fixture
   await create({
     numWorkers: WORKERS,
@@ -67,7 +67,7 @@ test('the cost of a job is the time of its pods, before and after a restart of t
 
 test('a deleted job counts until its pods are gone', async (t) => {
   const ns = await namespace(t)
-  const fixture = trainingFixture(t, { cluster, client, node: node.name }, { namespace: ns, config })
+  const fixture = trainingFixture(t, { cluster, client, node: node.name }, { namespace: ns, config, resyncMs: 100 })
   const { create, runs, reaches, key, operator } = fixture
   await create({ numWorkers: 1, gpusPerWorker: GPUS, checkpoint: { enabled: false } })
   const [worker] = await runs(1)
