@@ -93,6 +93,11 @@ for (const [name, seconds, expected] of [
   test(`a Pending claim is looked at again ${name}`, () =>
     assert.equal(planTraining(waiting({ seconds })).requeueAfterMs, expected))
 
-test('a bound claim costs no further pass', () => {
-  assert.equal(planTraining(waiting({ seconds: 4, phase: 'Bound' })).requeueAfterMs, undefined)
+test('a bound claim costs no further pass, once the pods have nodes', () => {
+  const observed = waiting({ seconds: 4, phase: 'Bound' })
+  const pods = observed.pods.map(({ spec, ...pod }) => ({
+    ...pod,
+    spec: { containers: [], ...spec, nodeName: 'node-1' },
+  }))
+  assert.equal(planTraining({ ...observed, pods }).requeueAfterMs, undefined)
 })
