@@ -145,7 +145,8 @@ test('a role in each watched namespace, and none for the others', async () => {
   const all = new Map(manifest.map((one) => [`${one.kind}/${one.metadata.name}`, one]))
   assert.ok(deploymentOf(all).args.includes('--namespace=a,b'))
   const cluster = rulesOf(all, `ClusterRole/ml-operator-${SYSTEM}`).flatMap(({ resources }) => resources)
-  assert.deepEqual(cluster, ['nodes', 'tokenreviews', 'customresourcedefinitions'])
+  const ofQueues = ['resourceflavors', 'workloadpriorityclasses', 'priorityclasses']
+  assert.deepEqual(cluster, [...ofQueues, 'nodes', 'tokenreviews', 'customresourcedefinitions'])
 })
 
 test('progress reports need the webhook, and no permission if they are disabled', async () => {
