@@ -64,7 +64,9 @@ interface Planted {
 
 /** Creates objects that have the text in every field that accepts it. Fields that exclude each other are in several objects. */
 async function plant(kind: HostileKind, text: string, tag: string): Promise<Planted[]> {
-  const { resource, fields, make } = kind
+  const { resource, make } = kind
+  // A job of another controller is left alone: no other field would be read.
+  const fields = kind.fields.filter(({ path }) => path !== 'managedBy')
   const slots = new Semaphore(8)
   const metadata = (name: string) => ({ namespace: ATTACKER, name: `${tag}-${name}` })
   const tried = await Promise.all(

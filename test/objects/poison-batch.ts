@@ -4,7 +4,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { modelServers, trainingSchedules } from '../../src/api/kinds.ts'
+import { modelServers, trainingJobs, trainingSchedules } from '../../src/api/kinds.ts'
+import { isManagedByOthers } from '../../src/api/managed-by.ts'
+import type { TrainingJob } from '../../src/api/trainingjob.v1.ts'
 import type { Client } from '../../src/kube/client.ts'
 import { ApiError } from '../../src/kube/errors.ts'
 import { keyOf, type KubeObject, nameWithKind } from '../../src/kube/object.ts'
@@ -108,14 +110,20 @@ class Batch {
   }
 }
 
-/** Whether the status has a state and a reason. A ModelServer has no status, and a TrainingSchedule only conditions. */
+/**
+ * Whether the status has a state and a reason. A ModelServer has no status, nor has a job of another controller, and a
+ * TrainingSchedule has only conditions.
+ */
 function hasReason(object: KubeObject): boolean {
-  if (object.kind === modelServers.kind) return true
+  if (object.kind === modelServers.kind || isLeftAlone(object)) return true
   const { status, metadata } = object as WithStatus
   const isCurrent = status?.observedGeneration === metadata.generation
   const isNamed = object.kind === trainingSchedules.kind || (status?.state ?? status?.phase) !== undefined
   return isCurrent && isNamed && (status?.conditions ?? []).some(({ reason }) => (reason ?? '') !== '')
 }
+
+const isLeftAlone = (object: KubeObject): boolean =>
+  object.kind === trainingJobs.kind && isManagedByOthers(object as TrainingJob)
 
 const brief = (value: unknown): string => (JSON.stringify(value) ?? 'no status').slice(0, 500)
 

@@ -16,7 +16,7 @@ export interface Trace {
 
 /** Fields that differ between any two runs. */
 const VOLATILE =
-  /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b|\/route-call$/
+  /\.(resourceVersion|managedFields|uid|generation|observedGeneration|duration|clusterIPs?|volumeName)\b|\/route-call$|\.status\.cost\./
 /** Fields that Kubernetes' own controllers and the kubelet write, at times of their own. */
 const FOREIGN =
   /^(Job|Pod|Deployment|ReplicaSet|HorizontalPodAutoscaler|PodDisruptionBudget)\/[^.]*\.(status|metadata\.finalizers)\./
