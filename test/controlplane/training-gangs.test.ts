@@ -7,13 +7,15 @@ import { describe, test, type TestContext } from 'node:test'
 import { trainingJobs } from '../../src/api/kinds.ts'
 import type { GangSchedulerName } from '../../src/api/training-scheduling.ts'
 import { apiVersionOf, controllerOf, type KubeObject, type Resource } from '../../src/kube/object.ts'
-import { Pod } from '../../src/kube/resources.ts'
+import { CustomResourceDefinition, Pod } from '../../src/kube/resources.ts'
 import { CoschedulingPodGroup } from '../../src/plan/training/gangs/coscheduling.ts'
 import { NativePodGroup } from '../../src/plan/training/gangs/native.ts'
+import { gangKindName } from '../../src/plan/training/gangs/registry.ts'
 import { VolcanoPodGroup } from '../../src/plan/training/gangs/volcano.ts'
 import { succeedTogether } from '../builders/training-job.ts'
 import { ownCluster } from '../cluster/own-cluster.ts'
 import { installPublished } from '../cluster/traffic-crds.ts'
+import type { Decide } from '../fakes/kubelet.ts'
 import { ownNamespace } from '../fixtures/serving.ts'
 import { NAME, trainingFixture } from '../fixtures/training.ts'
 import { until } from '../timing/until.ts'
@@ -23,9 +25,13 @@ const { cluster, client, node } = await ownCluster({
   apis: [apiVersionOf(NativePodGroup)],
 })
 
-async function setUp(t: TestContext, name: string) {
+async function setUp(t: TestContext, name: string, decide: Decide = () => undefined) {
   const namespace = await ownNamespace(t, client, name)
-  return trainingFixture(t, { cluster, client, node: node.name }, { namespace, resyncMs: 200, discoveryMs: 200 })
+  return trainingFixture(
+    t,
+    { cluster, client, node: node.name },
+    { namespace, decide, resyncMs: 200, discoveryMs: 200 },
+  )
 }
 
 type Group = KubeObject & { readonly spec: Readonly<Record<string, unknown>> }
@@ -128,6 +134,29 @@ describe('a gang scheduler', () => {
       await client.delete(trainingJobs, key)
       await disappears(trainingJobs, NAME)
       await disappears(resource, group)
+    })
+
+  for (const [name, { resource }] of Object.entries(expectations).filter(([, { edit }]) => edit))
+    test(`${name}: removed while a job waits, it is reported; the pods stay, and get their group again`, async (t) => {
+      await installPublished(client, resource)
+      const { create, job, pods, runs, kubelet, key } = await setUp(t, `${name}-removed`, () => 'unscheduled')
+      const isStored = (): Promise<boolean> =>
+        client.get(resource, key).then(
+          () => true,
+          () => false,
+        )
+      await create({ scheduling: { gang: name as GangSchedulerName } })
+      const uids = async () => (await pods()).map(({ metadata }) => metadata.uid)
+      await until('the pods and their group', async () => (await isStored()) && (await pods()).length === 2)
+      const before = await uids()
+      await client.delete(CustomResourceDefinition, { name: gangKindName(resource) })
+      await until('the removal', async () => (await job()).status?.reason?.startsWith('GangSchedulerUnavailable: '))
+      assert.deepEqual(await uids(), before)
+      await installPublished(client, resource)
+      await until('the group', isStored)
+      kubelet.decide(() => undefined)
+      await runs(2)
+      assert.deepEqual(await uids(), before)
     })
 
   test('auto takes the first that is served', async (t) => {
