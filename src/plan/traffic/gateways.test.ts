@@ -84,25 +84,47 @@ describe('a model with a Gateway of another namespace', () => {
     assert.ok(routes.every(({ metadata }) => metadata.namespace === cluster.model.metadata.namespace))
   })
 
-  test('an acceptance by the Gateway of the same name in another namespace does not count', () => {
-    const cluster = served({ provider: 'gateway', gateways: ['infra/public'], hostnames }, ['gateway'])
-    const [route] = cluster.of<HTTPRoute>('HTTPRoute')
+  const target = {
+    name: 'iris',
+    backends: versions.map(({ name, weight }) => ({ version: name, service: `iris-${name}`, weight })),
+  } as unknown as Parameters<typeof gateway.inEffect>[0]
+  const inEffect = (route: HTTPRoute) => gateway.inEffect(target, { routes: [route] } as never)
+  const routeOf = (gateways: readonly string[]): HTTPRoute => {
+    const [route] = served({ provider: 'gateway', gateways, hostnames }, ['gateway']).of<HTTPRoute>('HTTPRoute')
     assert.ok(route)
-    const backends = versions.map(({ name, weight }) => ({ version: name, service: `iris-${name}`, weight }))
-    const target = { name: 'iris', backends } as unknown as Parameters<typeof gateway.inEffect>[0]
-    const inEffect = (one: HTTPRoute) => gateway.inEffect(target, { routes: [one] } as never)
-    assert.deepEqual(
-      [...(inEffect(route) ?? [])],
-      [
-        ['v1', 60],
-        ['v2', 40],
-      ],
-    )
+    assert.deepEqual(inEffect(route), new Map(versions.map(({ name, weight }) => [name, weight])))
+    return route
+  }
+
+  test('an acceptance by the Gateway of the same name in another namespace does not count', () => {
+    const route = routeOf(['infra/public'])
     const parents = route.status?.parents?.map((one) => {
       const { namespace: _gone, ...parentRef } = one.parentRef
       return { ...one, parentRef }
     })
     assert.equal(inEffect({ ...route, status: { parents: parents ?? [] } }), undefined)
+  })
+
+  const rejection = (name: string, observedGeneration = 1) => ({
+    parentRef: { name },
+    conditions: [
+      { type: 'Accepted', status: 'False', observedGeneration },
+      { type: 'ResolvedRefs', status: 'True', observedGeneration },
+    ],
+  })
+
+  test('one of two Gateways that rejects the route, or says nothing, keeps it from being in effect', () => {
+    const route = routeOf(['public', 'closed'])
+    const others = (route.status?.parents ?? []).filter(({ parentRef }) => parentRef.name === 'public')
+    const rejected = rejection('closed', route.metadata.generation)
+    assert.equal(inEffect({ ...route, status: { parents: [...others, rejected] } }), undefined)
+    assert.equal(inEffect({ ...route, status: { parents: others } }), undefined)
+  })
+
+  test('what a Gateway said that the route no longer names does not count: Envoy Gateway leaves it there', () => {
+    const route = routeOf(['public'])
+    const parents = [...(route.status?.parents ?? []), rejection('closed')]
+    assert.ok(inEffect({ ...route, status: { parents } }))
   })
 })
 
