@@ -1,7 +1,7 @@
 import type { Pod } from '../kube/resources.ts'
 import { isDevice } from '../plan/pod/gpu-environment.ts'
 
-/** A pod without most of its spec, which is never read again: metadata, node, devices and status remain. */
+/** A pod without most of its spec, which is never read again: metadata, node or scheduler, devices and status remain. */
 export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const { phase, reason, message, startTime, podIP, hostIP, conditions, containerStatuses, initContainerStatuses } =
     status ?? {}
@@ -9,7 +9,7 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
     apiVersion,
     kind,
     metadata,
-    spec: { nodeName: spec?.nodeName, ...deviceContainers(spec) },
+    spec: { ...placeOf(spec), ...deviceContainers(spec) },
     status: {
       phase,
       reason,
@@ -23,6 +23,11 @@ export function trimmedPod({ apiVersion, kind, metadata, spec, status }: Pod): P
     },
   }
   return lean as Pod
+}
+
+/** Its node; while it has none, the scheduler that it waits for. */
+function placeOf({ nodeName, schedulerName }: Partial<PodSpec> = {}): object {
+  return nodeName === undefined && schedulerName !== undefined ? { schedulerName } : { nodeName }
 }
 
 /** Also the ports and the HTTP readiness probe of its containers: what the operator's health checks call. */
