@@ -18,9 +18,11 @@ const annotate = (name: string, value: string): Promise<unknown> =>
 const previewed = (): Promise<string> =>
   until('an answer of the preview', async () => {
     const { spec } = await model.client.get(Service, { ...model.key, name: 'digits-preview' })
-    const answer = await fetch(`http://${spec?.clusterIP}:8080/predict`)
-    return answer.ok && answer.text()
+    const response = await fetch(`http://${spec?.clusterIP}:8080/predict`)
+    return response.ok && response.text()
   })
+
+const answer = async (): Promise<string> => (await fetch(`${model.url}/predict`)).text()
 
 describe('a blue-green switch on a real kubelet', () => {
   before(async () => {
@@ -31,10 +33,12 @@ describe('a blue-green switch on a real kubelet', () => {
   test('shows the new version at the preview, switches all traffic when promoted, and loses no request', async (t) => {
     const { result } = await model.rolled(scriptedVersion('v2'), async () => {
       const { weights } = await model.becomes('previewed', isIn('Paused', 2))
-      assert.equal(weights, 'v1:100')
+      assert.equal(weights, 'v2:0 v1:100')
       assert.equal(await previewed(), 'v2')
       await annotate(PROMOTE_ANNOTATION, '2')
-      return model.becomes('switched', ({ weights: found }) => found === 'v2:100')
+      const status = await model.becomes('switched', isIn('Watching', 2))
+      await until('an answer of the new version', async () => (await answer()) === 'v2')
+      return status
     })
     t.diagnostic(account(result))
     assert.deepEqual(result.failures, [])
@@ -48,6 +52,6 @@ describe('a blue-green switch on a real kubelet', () => {
     })
     t.diagnostic(`${status.rollout?.message ?? ''}; ${account(result)}`)
     assert.deepEqual(result.failures, [])
-    assert.equal(await (await fetch(`${model.url}/predict`)).text(), 'v1')
+    assert.equal(await answer(), 'v1')
   })
 })
