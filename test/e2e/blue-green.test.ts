@@ -5,7 +5,8 @@ import { modelDeployments } from '../../src/api/kinds.ts'
 import { ABORT_ANNOTATION, PROMOTE_ANNOTATION } from '../../src/api/serving-rollout.ts'
 import { Service } from '../../src/kube/resources.ts'
 import { until } from '../timing/until.ts'
-import { account, isIn, type ScriptedModel, scriptedModel, scriptedVersion } from '../fixtures/scripted-model.ts'
+import { account } from '../fixtures/load-report.ts'
+import { isIn, type ScriptedModel, scriptedModel, scriptedVersion } from '../fixtures/scripted-model.ts'
 
 const rollout = { strategy: 'blueGreen', blueGreen: { pause: true, keepSeconds: 600 } }
 

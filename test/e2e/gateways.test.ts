@@ -19,14 +19,8 @@ import { missingForPrometheus } from '../../testenv/prometheus.ts'
 import { installApi } from '../cluster/api.ts'
 import { createNamespace, RESTRICTED } from '../cluster/namespaces.ts'
 import { load, type LoadResult } from '../fixtures/load.ts'
-import {
-  account,
-  assertFailures,
-  COUNTED_RUNTIME,
-  countedServer,
-  countedVersion as version,
-  totalOf,
-} from '../gateways/counted-model.ts'
+import { account, assertFailures, totalOf } from '../fixtures/load-report.ts'
+import { COUNTED_RUNTIME, countedServer, countedVersion as version } from '../gateways/counted-model.ts'
 import { createGateways, type DataPlane, installGatewayApi } from '../gateways/data-plane.ts'
 import { envoyGatewayPlane } from '../gateways/envoy-gateway.ts'
 import { traefikPlane } from '../gateways/traefik.ts'

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { Pod } from '../../src/kube/resources.ts'
 import { ROLE_LABEL, VERSION_LABEL } from '../../src/plan/model-names.ts'
 import { isPodReady } from '../../src/plan/pod-ready.ts'
-import { account, loadedWhile, type ScriptedModel, scriptedModel } from '../fixtures/scripted-model.ts'
+import { account } from '../fixtures/load-report.ts'
+import { loadedWhile, type ScriptedModel, scriptedModel } from '../fixtures/scripted-model.ts'
 import { until } from '../timing/until.ts'
 
 const spec = {

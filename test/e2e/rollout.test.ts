@@ -1,15 +1,8 @@
 /** Rollouts on a real kubelet: real routers count what scripted servers answer, and clients send requests all the time. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { LoadResult } from '../fixtures/load.ts'
-import {
-  account,
-  isIn,
-  type ScriptedModel,
-  scriptedModel,
-  scriptedVersion,
-  totalOf,
-} from '../fixtures/scripted-model.ts'
+import { account, assertFailures } from '../fixtures/load-report.ts'
+import { isIn, type ScriptedModel, scriptedModel, scriptedVersion } from '../fixtures/scripted-model.ts'
 
 const rollout = {
   steps: [{ weight: 10 }, { weight: 50 }],
@@ -23,17 +16,6 @@ const rollout = {
 }
 
 let model: ScriptedModel
-
-/** Clients see only errors of the failing version, and no more than its share allows. */
-function assertFailures(result: LoadResult, most: number): void {
-  const { failures } = result
-  const total = totalOf(result)
-  assert.deepEqual(
-    failures.filter((failure) => failure !== '500'),
-    [],
-  )
-  assert.ok(failures.length <= most * total, `${failures.length} of ${total} requests failed`)
-}
 
 describe('a rollout on a real kubelet', () => {
   before(async () => {

@@ -1,8 +1,6 @@
 /** A model whose servers count their requests for Prometheus: each version answers with its name, and fails as its environment says. */
-import assert from 'node:assert/strict'
 import { OPERATOR_IMAGE } from '../../images/operator.ts'
 import type { ModelServer } from '../../src/api/modelserver.v1.ts'
-import type { LoadResult } from '../fixtures/load.ts'
 
 export const COUNTED_RUNTIME = 'counted'
 
@@ -53,24 +51,3 @@ export const countedVersion = (name: string, env: Readonly<Record<string, string
   modelPath: '/app/package.json',
   env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
 })
-
-export const totalOf = ({ answers, failures }: LoadResult): number =>
-  [...answers.values()].reduce((sum, count) => sum + count, failures.length)
-
-/** What clients saw, in one line. */
-export function account(result: LoadResult): string {
-  const { answers, failures, seconds } = result
-  const shares = [...answers].map(([name, count]) => `${name} ${count}`).join(', ')
-  const share = ((100 * failures.length) / totalOf(result)).toFixed(2)
-  return `${totalOf(result)} requests in ${Math.round(seconds)} s: ${shares}, ${failures.length} failed (${share} %)`
-}
-
-/** Clients see only errors of the failing version, and no more than its share allows. */
-export function assertFailures(result: LoadResult, most: number): void {
-  const { failures } = result
-  assert.deepEqual(
-    failures.filter((failure) => failure !== '500'),
-    [],
-  )
-  assert.ok(failures.length <= most * totalOf(result), `${failures.length} of ${totalOf(result)} requests failed`)
-}
