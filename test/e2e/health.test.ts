@@ -50,7 +50,10 @@ describe('health checks on a real kubelet', () => {
   })
 
   test('with all pods sick, the pods stay and the model is Degraded with the reason', async (t) => {
-    const all = await servers()
+    const all = await until('two ready pods', async () => {
+      const found = await servers()
+      return found.length === 2 && found.every(isPodReady) && found
+    })
     await Promise.all(all.map(turnSick))
     const { activeVersions } = await model.becomes('degraded', ({ phase }) => phase === 'Degraded')
     t.diagnostic(activeVersions?.[0]?.message ?? '')
